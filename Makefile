@@ -1,0 +1,55 @@
+# Each target needs nothing but python3 and make: it builds .venv when that is
+# missing or older than pyproject.toml or the constraints.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+# Many small tests on few cores: one BLAS thread each is fastest.
+PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+export PAIRLEARN_DATA ?= $(wildcard ../shared/data)
+
+.PHONY: help demo test test-slow test-oldest lint format bench docs clean
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+demo: $(VENV)/cli.stamp  ## train, orient and certify a classifier from pairs alone
+	$(BIN)/pairlearn demo
+
+test: $(VENV)/dev.stamp  ## the test suite (minutes)
+	$(PIN) $(BIN)/python -m pytest -n auto -q
+
+test-slow: $(VENV)/dev.stamp  ## the tests that take longer
+	$(PIN) $(BIN)/python -m pytest -n auto -q -m slow
+
+test-oldest: $(OLDEST)/test.stamp  ## the same tests on the oldest supported versions
+	$(PIN) $(OLDEST)/bin/python -m pytest -n auto -q
+
+lint: $(VENV)/dev.stamp  ## ruff, and mypy strict on src
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/dev.stamp  ## rewrite the code in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/bench.stamp  ## solvers against the paper's SGD; writes benchmarks/results
+	$(PIN) $(BIN)/python -m benchmarks.core
+
+docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
+
+clean:  ## remove everything that the targets above made
+	rm -rf $(VENV) $(OLDEST) docs/_build .pytest_cache .mypy_cache .ruff_cache
+
+# One environment for all targets; each adds the extra that it needs.
+$(VENV)/%.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -c constraints.txt -e ".[$*]"
+	@touch $@
+
+$(OLDEST)/%.stamp: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install -q -c constraints-oldest.txt -e ".[$*]"
+	@touch $@

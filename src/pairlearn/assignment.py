@@ -1,0 +1,215 @@
+r"""Class assignment: finding which of the two groups is the positive class.
+
+Pairs draw a boundary but do not name its sides. Three rules look for the sign s
+such that s f(x) has the smaller error:
+
+* from pairs, when the majority class is known (step 2 of the method, Theorem 2);
+* from a few labelled points;
+* from unlabelled points and the majority class: the naive rule, which can be wrong
+  however many points there are. It is here as the paper's counter-example.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pairlearn.metrics import q_statistic
+from pairlearn.validation import check_answers, check_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = [
+    "Assignment",
+    "assign_from_pairs",
+    "assign_from_points",
+    "naive_assignment",
+]
+
+# Above this bound the pairs say next to nothing about the sign.
+_UNINFORMATIVE = 0.9
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The outcome of a class assignment.
+
+    Attributes
+    ----------
+    sign : int
+        +1 if the classifier keeps its sign, -1 if it is turned round.
+    method : str
+        "pairs", "points" or "naive".
+    bound : float or None
+        A bound on the probability of the wrong sign: from pairs that of Lemma 3,
+        from points the like. The unknown Q (or error) in it is replaced by its
+        estimate; read as a p-value against the other sign it is exact. None for
+        the naive rule, which has no guarantee.
+    q : float or None
+        The estimate of Q (method "pairs").
+    error : float or None
+        The error on the labelled points before turning (method "points").
+    n_pairs, n_points : int
+        How many pairs or points were used.
+    """
+
+    sign: int
+    method: str
+    bound: float | None
+    q: float | None = None
+    error: float | None = None
+    n_pairs: int = 0
+    n_points: int = 0
+
+
+def assign_from_pairs(
+    left: ArrayLike,
+    right: ArrayLike,
+    t: ArrayLike,
+    *,
+    majority: int,
+    sample_weight: ArrayLike | None = None,
+) -> Assignment:
+    r"""Find the sign from pairs, knowing the majority class (Theorem 2).
+
+    s = sign(2p - 1) sign(1 - 2 Q), with Q the share of points whose predicted class
+    differs from their pair's answer. Only sign(2p - 1), the majority class, is
+    needed. By Hoeffding's inequality the sign is wrong with probability at most
+
+    .. math:: \exp(-2 m (Q - 1/2)^2) = \exp(-(m/2)(2p - 1)^2 (2R - 1)^2).
+
+    The pairs must not have been used to train the classifier.
+
+    Parameters
+    ----------
+    left, right : array-like of shape (n_pairs,)
+        Scores of both points of each pair.
+    t : array-like of shape (n_pairs,)
+        Answers.
+    majority : {+1, -1}
+        The class with the prior above one half.
+    sample_weight : array-like of shape (n_pairs,), optional
+        Weights of the pairs.
+
+    Returns
+    -------
+    Assignment
+
+    Examples
+    --------
+    >>> result = assign_from_pairs([1, 2, 1], [1, 1, -1], [1, 1, -1], majority=-1)
+    >>> result.sign, round(result.q, 3), result.n_pairs
+    (-1, 0.167, 3)
+    """
+    check_majority(majority)
+    left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
+    answers = check_answers(t, len(left))
+    weight = check_weights(sample_weight, len(left))
+    if not len(left):
+        raise ValueError("class assignment from pairs needs at least one pair")
+    q = q_statistic(answers, left, right, sample_weight=weight)
+    n_effective = weight.sum() ** 2 / (weight**2).sum()
+    bound = math.exp(-2 * n_effective * (q - 0.5) ** 2)
+    if bound > _UNINFORMATIVE:
+        warnings.warn(
+            f"the {len(left)} pairs kept for class assignment hardly tell the classes "
+            f"apart (Q = {q:.3f}, bound {bound:.2f}): the sign is little better than a "
+            "guess. The classes may be of equal size; give more pairs, or use "
+            "assign_from_points",
+            stacklevel=3,
+        )
+    return Assignment(
+        sign=majority if q < 0.5 else -majority,
+        method="pairs",
+        bound=bound,
+        q=q,
+        n_pairs=len(left),
+    )
+
+
+def assign_from_points(scores: ArrayLike, y: ArrayLike) -> Assignment:
+    """Find the sign with the smaller error on labelled points.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_points,)
+        Scores f(x).
+    y : array-like of shape (n_points,)
+        Classes, -1 or +1.
+
+    Returns
+    -------
+    Assignment
+
+    Examples
+    --------
+    >>> assign_from_points([1.0, 2.0, -1.0], [-1, -1, -1]).sign
+    -1
+    """
+    scores, y = np.asarray(scores, dtype=float), np.asarray(y, dtype=float)
+    if scores.shape != y.shape or scores.ndim != 1 or not len(y):
+        raise ValueError(
+            "class assignment from points needs one class for each of at least one "
+            f"point; got {scores.shape} scores and {y.shape} classes"
+        )
+    if not np.isin(y, (-1, 1)).all():
+        raise ValueError("classes must be -1 or +1 here")
+    error = float(np.mean(np.where(scores > 0, 1, -1) != y))
+    return Assignment(
+        sign=1 if error <= 0.5 else -1,
+        method="points",
+        bound=math.exp(-2 * len(y) * (error - 0.5) ** 2),
+        error=error,
+        n_points=len(y),
+    )
+
+
+def naive_assignment(scores: ArrayLike, *, majority: int) -> Assignment:
+    """Guess the sign from unlabelled points: call the larger group the majority.
+
+    This is the counter-example of the paper's Appendix B, not a recommendation: it
+    can be wrong even with infinitely many points. See
+    :func:`pairlearn.theory.naive_assignment_is_right` for when.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_points,)
+        Scores f(x) of unlabelled points.
+    majority : {+1, -1}
+        The class with the prior above one half.
+
+    Returns
+    -------
+    Assignment
+
+    Examples
+    --------
+    >>> naive_assignment([1.0, 2.0, -1.0], majority=-1).sign
+    -1
+    """
+    check_majority(majority)
+    scores = np.asarray(scores, dtype=float)
+    if scores.ndim != 1 or not len(scores):
+        raise ValueError("the naive rule needs the score of at least one point")
+    mean_sign = np.where(scores > 0, 1, -1).mean()
+    return Assignment(
+        sign=majority if mean_sign > 0 else -majority,
+        method="naive",
+        bound=None,
+        n_points=len(scores),
+    )
+
+
+def check_majority(majority: int | None) -> None:
+    """Refuse anything but +1 and -1."""
+    if majority not in (-1, 1):
+        raise ValueError(
+            f"majority must be +1 or -1, the class that holds more than half of the "
+            f"points; got {majority!r}. If neither does (prior 1/2), pairs cannot tell "
+            "which class is which: use assign_from_points with a few labelled points"
+        )

@@ -1,0 +1,259 @@
+"""What every pair classifier shares: the interface to points and to pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pairlearn.assignment import Assignment, assign_from_pairs, assign_from_points
+from pairlearn.metrics import pair_error
+from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.validation import check_answers, check_finite_points, check_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from pairlearn._typing import Floats, PointsLike
+
+__all__ = ["PairClassifierBase"]
+
+
+class PairClassifierBase(ClassifierMixin, BaseEstimator):
+    """Base of estimators that learn from pairs and predict points.
+
+    A subclass provides ``fit(pairs, t)``, ``_scores(X)`` for validated points, and
+    ``_flip()``, which turns the sign of its scores. It has the constructor parameter
+    ``classes`` and sets ``classes_``.
+    """
+
+    classes: tuple[Any, Any]
+    classes_: NDArray[Any]
+    assignment_: Assignment | None
+
+    def decision_function(self, X: PointsLike) -> Floats:
+        """Return the score f(x) of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse or data frame of shape (n_points, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_points,)
+            Positive for the second of `classes_`.
+        """
+        check_is_fitted(self)
+        return self._scores(self._validate_points(X, reset=False))
+
+    def predict(self, X: PointsLike) -> NDArray[Any]:
+        """Return the class of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse or data frame of shape (n_points, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_points,)
+            Entries of `classes_`. A score of zero counts as the first class.
+        """
+        positive = self.decision_function(X) > 0
+        predicted: NDArray[Any] = self.classes_[positive.astype(int)]
+        return predicted
+
+    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
+        """Return f(x) f(x') of each pair: positive means "same".
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        left, right = self._pair_scores(as_pairs(pairs))
+        return left * right
+
+    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
+        """Return +1 for pairs predicted to be of the same class, -1 for the others.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        # Not the sign of the product: a tiny score times a tiny score may underflow,
+        # and two scores of zero are both of the first class.
+        left, right = self._pair_scores(as_pairs(pairs))
+        return np.where((left > 0) == (right > 0), 1.0, -1.0)
+
+    def score(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return 1 - pair error, so that model selection needs no labels.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs.
+        t : array-like of shape (n_pairs,)
+            Answers.
+        sample_weight : array-like of shape (n_pairs,), optional
+            Weights of the pairs.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict_pairs(pairs)
+        return 1.0 - pair_error(t, predicted, sample_weight=sample_weight)
+
+    def assign_from_pairs(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        *,
+        majority: int,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Settle which side is which from pairs that were not used for training.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs that were not used in `fit`.
+        t : array-like of shape (n_pairs,)
+            Answers.
+        majority : {+1, -1}
+            Which class holds more than half of the points: +1 for the second of
+            `classes_`, -1 for the first.
+        sample_weight : array-like of shape (n_pairs,), optional
+            Weights of the pairs.
+
+        Returns
+        -------
+        self
+            Turned round if need be, with the outcome in `assignment_`.
+        """
+        pairs = as_pairs(pairs)
+        answers = check_answers(t, len(pairs), pairs.index)
+        left, right = self._pair_scores(pairs)
+        outcome = assign_from_pairs(
+            left, right, answers, majority=majority, sample_weight=sample_weight
+        )
+        return self._assign(outcome)
+
+    def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
+        """Settle which side is which from a few labelled points.
+
+        Parameters
+        ----------
+        X : array-like, sparse or data frame of shape (n_points, n_features)
+            Points.
+        y : array-like of shape (n_points,)
+            Their classes, from `classes_`.
+
+        Returns
+        -------
+        self
+            Turned round if need be, with the outcome in `assignment_`.
+        """
+        scores = self.decision_function(X)
+        labels = np.asarray(y)
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"label {labels[unknown][0]!r} is not one of the classes "
+                f"{self.classes_.tolist()}; name them: classes=(negative, positive)"
+            )
+        sign = np.where(labels == self.classes_[1], 1, -1)
+        return self._assign(assign_from_points(scores, sign))
+
+    def _assign(self, outcome: Assignment) -> Self:
+        if outcome.sign < 0:
+            self._flip()
+        self.assignment_ = outcome
+        return self
+
+    def _scores(self, X: PointsLike) -> Floats:
+        raise NotImplementedError
+
+    def _flip(self) -> None:
+        raise NotImplementedError
+
+    def _pair_scores(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        pairs = pairs.compact()
+        scores = self.decision_function(pairs.X)
+        return scores[pairs.left], scores[pairs.right]
+
+    def _validate_fit(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        sample_weight: ArrayLike | None,
+        *,
+        reset: bool = True,
+    ) -> tuple[Pairs, Floats, Floats]:
+        """Return pairs over validated points, answers and weights; set `classes_`."""
+        pairs = as_pairs(pairs)
+        answers = check_answers(t, len(pairs), pairs.index)
+        weight = check_weights(sample_weight, len(pairs))
+        if not len(pairs):
+            raise ValueError("at least two pairs are needed to learn from; got 0")
+        pairs = pairs.compact()
+        pairs = Pairs(self._validate_points(pairs.X, reset=reset), pairs.index)
+        classes = tuple(self.classes)
+        if len(classes) != 2 or classes[0] == classes[1]:
+            raise ValueError(
+                f"classes must name two classes, (negative, positive); got {classes}"
+            )
+        self.classes_ = np.array(classes)
+        return pairs, answers, weight
+
+    def _validate_points(self, X: PointsLike, *, reset: bool) -> PointsLike:
+        """Return points as a numeric array or CSR matrix, without NaN or infinity."""
+        if isinstance(X, Pairs) or np.ndim(X) == 3:
+            raise ValueError(
+                "got pairs where points are needed; for pairs use predict_pairs or "
+                "pair_score"
+            )
+        try:
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+            )
+        except (TypeError, ValueError) as error:
+            if "convert" not in str(error):
+                raise
+            raise ValueError(
+                f"the points hold something that is not a number ({error}); encode "
+                "text and categories first, for example with "
+                "make_pair_pipeline(OneHotEncoder(), ...)"
+            ) from error
+        check_finite_points(X)
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,191 @@
+"""Join pair classifiers with the transformers of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from pairlearn.pairs import Pairs, as_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from pairlearn._typing import PointsLike
+
+__all__ = ["OnPoints", "make_pair_pipeline"]
+
+
+def _transformer_has(name: str) -> Any:
+    def check(self: OnPoints) -> bool:
+        getattr(getattr(self, "transformer_", self.transformer), name)
+        return True
+
+    return check
+
+
+class OnPoints(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+    """Apply a transformer of points to the points of pairs.
+
+    Each distinct point is transformed once, however many pairs it is in. Only points
+    that occur in the pairs are used to fit, so that in cross-validation the points
+    of test pairs stay unseen. Plain points (2-D) are transformed as they are.
+
+    Parameters
+    ----------
+    transformer : transformer
+        Any transformer of scikit-learn; it does not see the answers.
+
+    Attributes
+    ----------
+    transformer_ : transformer
+        The fitted transformer.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pairlearn import OnPoints, Pairs
+    >>> pairs = Pairs([[0.0], [2.0], [99.0]], [[0, 1]])
+    >>> OnPoints(StandardScaler()).fit_transform(pairs).X.ravel()
+    array([-1.,  1.])
+    """
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    def fit(self, X: Pairs | ArrayLike | PointsLike, y: Any = None) -> Self:  # noqa: ARG002
+        """Fit the transformer to the distinct points of the pairs.
+
+        Parameters
+        ----------
+        X : Pairs, array of shape (n_pairs, 2, n_features), or points
+            What to fit to.
+        y : ignored
+            The answers, for the interface of scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self.transformer_ = clone(self.transformer)
+        self.transformer_.fit(_pairs_or_points(X)[1])
+        return self
+
+    def transform(self, X: Pairs | ArrayLike | PointsLike) -> Any:
+        """Transform the points, and keep the pairs.
+
+        Parameters
+        ----------
+        X : Pairs, array of shape (n_pairs, 2, n_features), or points
+            What to transform.
+
+        Returns
+        -------
+        Pairs or points
+            `Pairs` for pairs; what the transformer returns for points.
+        """
+        check_is_fitted(self)
+        index, points = _pairs_or_points(X)
+        transformed = self.transformer_.transform(points)
+        return transformed if index is None else Pairs(transformed, index)
+
+    @available_if(_transformer_has("get_feature_names_out"))  # type: ignore[untyped-decorator]
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the transformed features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features before.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        names: NDArray[Any] = self.transformer_.get_feature_names_out(input_features)
+        return names
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features that the transformer was fitted to."""
+        return int(self.transformer_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Names of the features that the transformer was fitted to."""
+        return self.transformer_.feature_names_in_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def make_pair_pipeline(
+    *steps: Any, memory: Any = None, verbose: bool = False
+) -> Pipeline:
+    """Build a scikit-learn pipeline of point transformers and a pair classifier.
+
+    Every transformer is wrapped by :class:`OnPoints`; the result is an ordinary
+    :class:`sklearn.pipeline.Pipeline` with steps named after the transformers, so
+    that a parameter is set as ``standardscaler__transformer__with_mean``.
+
+    Parameters
+    ----------
+    *steps : estimators
+        Transformers of points, and last a pair classifier.
+    memory, verbose
+        As for :class:`sklearn.pipeline.Pipeline`.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+
+    Examples
+    --------
+    >>> from sklearn.kernel_approximation import Nystroem
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pairlearn import CIPSClassifier, make_pair_pipeline
+    >>> pipe = make_pair_pipeline(StandardScaler(), Nystroem(), CIPSClassifier())
+    >>> [name for name, _ in pipe.steps]
+    ['standardscaler', 'nystroem', 'cipsclassifier']
+    """
+    if not steps:
+        raise ValueError("a pipeline needs at least a pair classifier")
+    names = [_name(step) for step in steps]
+    for name in {name for name in names if names.count(name) > 1}:
+        places = [k for k, other in enumerate(names) if other == name]
+        for number, k in enumerate(places, start=1):
+            names[k] = f"{name}-{number}"
+    wrapped = [*(_wrap(step) for step in steps[:-1]), steps[-1]]
+    return Pipeline(
+        list(zip(names, wrapped, strict=True)), memory=memory, verbose=verbose
+    )
+
+
+def _name(step: Any) -> str:
+    if isinstance(step, str):
+        return step
+    inner = step.transformer if isinstance(step, OnPoints) else step
+    return type(inner).__name__.lower()
+
+
+def _wrap(step: Any) -> Any:
+    if isinstance(step, OnPoints) or step is None or step == "passthrough":
+        return step
+    return OnPoints(step)
+
+
+def _pairs_or_points(X: Any) -> tuple[Any, PointsLike]:
+    """Return the index of pairs, or None for plain points, and the points."""
+    if isinstance(X, Pairs) or np.ndim(X) == 3:
+        pairs = as_pairs(X).compact()
+        return pairs.index, pairs.X
+    return None, X

@@ -1,0 +1,283 @@
+"""The signed graph of answers: points are nodes, pairs are links, answers signs.
+
+Answers multiply along a path: same + same = same, same + different = different,
+different + different = same (there are two classes). So a spanning forest of the
+graph fixes the relative class of all points of a component, and every other
+answer is either implied by it or refuted by it.
+
+Everything here is iterative and near-linear: one breadth-first search in SciPy,
+then pointer doubling (log2(depth) vectorised rounds) instead of recursion, so a
+chain of a million pairs is no harder than any other graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+if TYPE_CHECKING:
+    from pairlearn._typing import Bools, Floats, Ints
+
+__all__ = ["Closure", "SpanningForest", "closure", "contradictions", "spanning_forest"]
+
+
+@dataclass(frozen=True)
+class SpanningForest:
+    """A breadth-first spanning forest of the graph of pairs.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_points,)
+        The points in breadth-first order, one component after the other in no
+        particular order.
+    parent : ndarray of shape (n_points,)
+        The parent of each point; a root is its own parent.
+    pair : ndarray of shape (n_points,)
+        The number of the pair that joins a point to its parent; -1 for a root.
+    depth : ndarray of shape (n_points,)
+        Links between a point and its root.
+    component : ndarray of shape (n_points,)
+        The number of the component that a point is in.
+    """
+
+    order: Ints
+    parent: Ints
+    pair: Ints
+    depth: Ints
+    component: Ints
+
+    def signs(self, t: Floats) -> Floats:
+        """Return each point's sign relative to its root: the product on the path."""
+        sign = np.where(self.pair >= 0, t[self.pair], 1.0)
+        signs: Floats = _fold_to_root(self.parent, sign, np.multiply)
+        return signs
+
+    def path(self, i: int, j: int) -> list[int]:
+        """Return the pairs on the way from point i to point j of one component."""
+        up, down = [], []
+        while i != j:
+            # The deeper end climbs; at equal depth either may.
+            if self.depth[i] >= self.depth[j]:
+                up.append(int(self.pair[i]))
+                i = int(self.parent[i])
+            else:
+                down.append(int(self.pair[j]))
+                j = int(self.parent[j])
+        return up + down[::-1]
+
+
+def spanning_forest(n_points: int, index: Ints) -> SpanningForest:
+    """Return a breadth-first spanning forest of the graph of pairs.
+
+    Parameters
+    ----------
+    n_points : int
+        The number of points; points without pairs are roots of their own.
+    index : ndarray of shape (n_pairs, 2)
+        The pairs.
+
+    Returns
+    -------
+    SpanningForest
+    """
+    key = _link_key(n_points, index[:, 0], index[:, 1])
+    keys, first = np.unique(key, return_index=True)
+    left, right = index[first, 0], index[first, 1]
+    graph = sparse.csr_array(
+        (np.ones(len(first)), (left, right)), shape=(n_points, n_points)
+    )
+    _, component = csgraph.connected_components(graph, directed=False)
+    # An extra node, linked to one point of each component, lets a single search
+    # reach all of them.
+    _, roots = np.unique(component, return_index=True)
+    rooted = sparse.csr_array(
+        (
+            np.ones(len(first) + len(roots)),
+            (
+                np.concatenate([left, np.full(len(roots), n_points)]),
+                np.concatenate([right, roots]),
+            ),
+        ),
+        shape=(n_points + 1, n_points + 1),
+    )
+    order, predecessor = csgraph.breadth_first_order(rooted, n_points, directed=False)
+    parent = predecessor[:n_points].astype(np.intp)
+    parent[roots] = roots
+    child = np.flatnonzero(parent != np.arange(n_points))
+    pair = np.full(n_points, -1, dtype=np.intp)
+    found = np.searchsorted(keys, _link_key(n_points, child, parent[child]))
+    pair[child] = first[found]
+    depth = _fold_to_root(parent, (pair >= 0).astype(np.intp), np.add)
+    return SpanningForest(
+        order=order[1:].astype(np.intp),
+        parent=parent,
+        pair=pair,
+        depth=depth,
+        component=component.astype(np.intp),
+    )
+
+
+def contradictions(n_points: int, index: Ints, t: Floats) -> list[Ints]:
+    """Return one cycle of pairs for each answer that the others refute.
+
+    Only certain answers (t = -1 or +1) take part. Each cycle starts with the
+    refuted pair and then walks the spanning forest from its second point back to
+    its first; the product of the answers along the cycle is -1.
+    """
+    certain = np.flatnonzero(np.abs(t) == 1)
+    forest = spanning_forest(n_points, index[certain])
+    refuted = _refuted(forest, index[certain], t[certain])
+    cycles = []
+    for k in refuted:
+        i, j = index[certain[k]]
+        cycles.append(certain[np.array([k, *forest.path(int(j), int(i))])])
+    return cycles
+
+
+@dataclass(frozen=True)
+class Closure:
+    """All answers that given answers imply, in linear space.
+
+    A component of s points implies s (s - 1) / 2 answers: too many to list, so
+    they are kept as one sign for each point. Two points of one component are of
+    the same class exactly if their signs agree.
+
+    Attributes
+    ----------
+    component : ndarray of shape (n_points,)
+        The number of each point's component.
+    sign : ndarray of shape (n_points,)
+        The class of each point relative to its component: +1 or -1, and 0 where
+        the component contains a contradiction and nothing can be said.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn import Pairs
+    >>> pairs = Pairs(np.zeros((4, 1)), [[0, 1], [1, 2]])
+    >>> closure = pairs.closure([-1, -1])
+    >>> closure.answers([[0, 2], [0, 3]])  # implied: same; not implied
+    array([1., 0.])
+    >>> closure.n_answers
+    3
+    """
+
+    component: Ints
+    sign: Floats
+
+    @property
+    def n_answers(self) -> int:
+        """How many pairs of distinct points have an implied or given answer."""
+        sizes = np.bincount(self.component[self.sign != 0]).astype(object)
+        return int((sizes * (sizes - 1) // 2).sum())
+
+    def answers(self, index: Ints) -> Floats:
+        """Return the answer of each pair: +1, -1, or 0 where none is implied.
+
+        Parameters
+        ----------
+        index : array-like of shape (n_pairs, 2)
+            Pairs of points.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        i, j = np.asarray(index, dtype=np.intp).T
+        return np.where(
+            self.component[i] == self.component[j], self.sign[i] * self.sign[j], 0.0
+        )
+
+    def pairs(self, limit: int = 10_000_000) -> tuple[Ints, Floats]:
+        """Return all pairs with an answer, given or implied, and their answers.
+
+        Parameters
+        ----------
+        limit : int, default=10_000_000
+            Refuse to list more pairs than this.
+
+        Returns
+        -------
+        index : ndarray of shape (n_answers, 2)
+        t : ndarray of shape (n_answers,)
+        """
+        if self.n_answers > limit:
+            raise ValueError(
+                f"the closure holds {self.n_answers:,} answers, more than the limit "
+                f"of {limit:,}; ask for the ones you need with closure.answers(index)"
+                " or raise limit="
+            )
+        known = np.flatnonzero(self.sign != 0)
+        members = known[np.argsort(self.component[known], kind="stable")]
+        sizes = np.bincount(self.component[known])
+        sizes = sizes[sizes > 0]
+        starts = np.cumsum(sizes) - sizes
+        listed = [np.empty((0, 2), dtype=np.intp)]
+        # Components of one size are handled together, so that a million small
+        # ones are no slower than one large one.
+        for size in np.unique(sizes[sizes > 1]):
+            block = members[starts[sizes == size][:, None] + np.arange(size)]
+            first, second = np.triu_indices(size, k=1)
+            listed.append(
+                np.stack([block[:, first].ravel(), block[:, second].ravel()], axis=1)
+            )
+        index = np.concatenate(listed)
+        return index, self.answers(index)
+
+
+def closure(n_points: int, index: Ints, t: Floats) -> Closure:
+    """Return the answers that the certain ones (t = -1 or +1) imply."""
+    certain = np.flatnonzero(np.abs(t) == 1)
+    index, t = index[certain], t[certain]
+    forest = spanning_forest(n_points, index)
+    sign = forest.signs(t)
+    wrong = forest.component[index[_refuted(forest, index, t), 0]]
+    return Closure(
+        forest.component, np.where(np.isin(forest.component, wrong), 0, sign)
+    )
+
+
+def _refuted(forest: SpanningForest, index: Ints, t: Floats) -> Ints:
+    sign = forest.signs(t)
+    return np.flatnonzero(sign[index[:, 0]] * sign[index[:, 1]] != t)
+
+
+def _link_key(n_points: int, i: Ints, j: Ints) -> Ints:
+    low, high = np.minimum(i, j).astype(np.int64), np.maximum(i, j).astype(np.int64)
+    return (low * n_points + high).astype(np.intp)
+
+
+def _fold_to_root(parent: Ints, value: Any, combine: np.ufunc) -> Any:
+    """Combine the values on the way from each node to its root.
+
+    Roots must hold the neutral element. Each round doubles the length of the
+    jumps, so log2(depth) rounds are enough.
+    """
+    value, parent = value.copy(), parent.copy()
+    while True:
+        grandparent = parent[parent]
+        value = combine(value, value[parent])
+        if np.array_equal(grandparent, parent):
+            return value
+        parent = grandparent
+
+
+def is_disjoint(n_points: int, index: Ints) -> bool:
+    """Tell whether no point occurs in two pairs."""
+    return bool(np.bincount(index.ravel(), minlength=n_points).max(initial=0) <= 1)
+
+
+def disjoint_pairs(n_points: int, index: Ints, order: Ints) -> Ints:
+    """Return pairs that share no point, taken greedily in the given order."""
+    used: Bools = np.zeros(n_points, dtype=bool)
+    kept = []
+    for k in order:
+        i, j = index[k]
+        if not (used[i] or used[j]):
+            used[i] = used[j] = True
+            kept.append(k)
+    return np.sort(np.array(kept, dtype=np.intp))

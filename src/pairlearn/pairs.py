@@ -1,0 +1,606 @@
+"""`Pairs`: points held once, pairs held as row numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn import graph
+from pairlearn.validation import check_answers, check_index
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.random import RandomState
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from pairlearn._typing import Floats, Ints, PointsLike
+    from pairlearn.graph import Closure
+
+__all__ = ["Pairs", "as_pairs"]
+
+_TWO_FORMS = (
+    "pairs can be given in two forms:\n"
+    "  Pairs(X, index)   points X of shape (n_points, n_features) and row numbers of "
+    "shape (n_pairs, 2)\n"
+    "  array             shape (n_pairs, 2, n_features): the two points of each pair"
+)
+
+
+class Pairs:
+    """Pairs of points: the points once, and each pair as two row numbers.
+
+    It behaves like an array of shape `(n_pairs, 2, n_features)`: it has a length
+    and a shape, can be sliced by pair (the points are shared, not copied) and
+    turned into an array. So the splitters, searches and pipelines of scikit-learn
+    work on it as they do on any array.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_points, n_features)
+        The points. A NumPy array, a SciPy sparse matrix or array, a pandas or a
+        polars frame; kept by reference. Missing values and text are allowed here
+        as long as a pipeline deals with them before a model sees them.
+    index : array-like of shape (n_pairs, 2)
+        Row numbers of the two points of each pair.
+
+    Attributes
+    ----------
+    X : as given
+        The points.
+    index : ndarray of shape (n_pairs, 2)
+        The pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn import Pairs
+    >>> X = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+    >>> pairs = Pairs(X, [[0, 1], [1, 2]])
+    >>> pairs
+    Pairs(n_pairs=2, n_points=3, n_features=2)
+    >>> pairs[:1].index
+    array([[0, 1]])
+    >>> np.asarray(pairs).shape
+    (2, 2, 2)
+    """
+
+    def __init__(self, X: PointsLike, index: ArrayLike) -> None:
+        self.X = _check_table(X)
+        self.index = check_index(index, self.X.shape[0])
+
+    @classmethod
+    def from_arrays(cls, left: PointsLike, right: PointsLike) -> Pairs:
+        """Pair the rows of two tables: row k of `left` with row k of `right`.
+
+        Parameters
+        ----------
+        left, right : array-like, sparse or data frame, (n_pairs, n_features)
+            The first and the second point of each pair.
+
+        Returns
+        -------
+        Pairs
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> Pairs.from_arrays([[1.0], [2.0]], [[3.0], [4.0]]).index
+        array([[0, 2],
+               [1, 3]])
+        """
+        left, right = _check_table(left), _check_table(right)
+        if left.shape != right.shape:
+            raise ValueError(
+                "left and right must have the same shape, one row a pair; got "
+                f"{left.shape} and {right.shape}"
+            )
+        n_pairs = left.shape[0]
+        index = np.arange(2 * n_pairs).reshape(2, n_pairs).T
+        return cls(_stack(left, right), index)
+
+    @classmethod
+    def from_frame(
+        cls,
+        points: Any,
+        pairs: Any,
+        *,
+        id: str | None = None,  # noqa: A002 - the user's word for it
+        left: str = "left",
+        right: str = "right",
+        features: Sequence[str] | None = None,
+    ) -> Pairs:
+        """Look up pairs of ids in a table of points.
+
+        Parameters
+        ----------
+        points : pandas or polars DataFrame
+            One row a point.
+        pairs : pandas or polars DataFrame
+            One row a pair, with the ids of its two points.
+        id : str, optional
+            The column of `points` that holds the ids. None: the index of a pandas
+            frame, the row number of a polars frame.
+        left, right : str, default="left", "right"
+            The columns of `pairs` that hold the ids.
+        features : sequence of str, optional
+            The columns of `points` to learn from; None: all but the id.
+
+        Returns
+        -------
+        Pairs
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pairlearn import Pairs
+        >>> points = pd.DataFrame({"name": ["ann", "bob", "cy"], "age": [31, 25, 47]})
+        >>> asked = pd.DataFrame({"left": ["cy", "ann"], "right": ["ann", "bob"]})
+        >>> Pairs.from_frame(points, asked, id="name").index
+        array([[2, 0],
+               [0, 1]])
+        """
+        columns = list(points.columns)
+        _check_columns("points", columns, [*([] if id is None else [id])])
+        _check_columns("points", columns, [] if features is None else features)
+        _check_columns("pairs", list(pairs.columns), [left, right])
+        if id is not None:
+            ids = points[id]
+        else:
+            ids = getattr(points, "index", range(points.shape[0]))
+        names = np.asarray(ids).tolist()
+        row_of = {name: row for row, name in enumerate(names)}
+        if len(row_of) < len(names):
+            twice = [name for row, name in enumerate(names) if row_of[name] != row]
+            raise ValueError(
+                f"ids of points must be unique; {len(twice)} row(s) repeat one, first "
+                f"{twice[0]!r}"
+            )
+        asked = [np.asarray(pairs[side]).tolist() for side in (left, right)]
+        unknown = [name for side in asked for name in side if name not in row_of]
+        if unknown:
+            raise ValueError(
+                f"{len(unknown)} id(s) in the pairs are not among the points, for "
+                f"example {unknown[:3]}"
+            )
+        index = np.array([[row_of[name] for name in side] for side in asked]).T
+        if features is None:
+            features = [column for column in columns if column != id]
+        return cls(points[list(features)], index)
+
+    @classmethod
+    def from_graph(cls, X: PointsLike, adjacency: Any) -> Pairs:
+        """Make a pair of every link of a graph.
+
+        Links are read without direction: a link that is given both ways is one
+        pair, and links from a point to itself are left out. In a signed graph the
+        answers are ``adjacency[pairs.index[:, 0], pairs.index[:, 1]]``.
+
+        Parameters
+        ----------
+        X : array-like, sparse or data frame of shape (n_points, n_features)
+            The points.
+        adjacency : array-like or sparse of shape (n_points, n_points)
+            Non-zero where two points are linked.
+
+        Returns
+        -------
+        Pairs
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> links = [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
+        >>> Pairs.from_graph([[0.0], [1.0], [2.0]], links).index
+        array([[0, 1],
+               [1, 2]])
+        """
+        X = _check_table(X)
+        links = sparse.coo_array(adjacency)
+        if links.shape != (X.shape[0], X.shape[0]):
+            raise ValueError(
+                f"adjacency must be square, {X.shape[0]} points each way; "
+                f"got {links.shape}"
+            )
+        linked = links.data != 0
+        rows, columns = links.coords[0][linked], links.coords[1][linked]
+        ends = np.sort(np.stack([rows, columns], axis=1).astype(np.intp), axis=1)
+        return cls(X, np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0))
+
+    @overload
+    @classmethod
+    def sample(
+        cls,
+        X: PointsLike,
+        n_pairs: int,
+        y: None = ...,
+        *,
+        reuse: bool = ...,
+        random_state: int | RandomState | None = ...,
+    ) -> Pairs: ...
+
+    @overload
+    @classmethod
+    def sample(
+        cls,
+        X: PointsLike,
+        n_pairs: int,
+        y: ArrayLike,
+        *,
+        reuse: bool = ...,
+        random_state: int | RandomState | None = ...,
+    ) -> tuple[Pairs, Floats]: ...
+
+    @classmethod
+    def sample(
+        cls,
+        X: PointsLike,
+        n_pairs: int,
+        y: ArrayLike | None = None,
+        *,
+        reuse: bool = False,
+        random_state: int | RandomState | None = None,
+    ) -> Pairs | tuple[Pairs, Floats]:
+        """Couple points at random.
+
+        Parameters
+        ----------
+        X : array-like, sparse or data frame of shape (n_points, n_features)
+            The points.
+        n_pairs : int
+            How many pairs to draw.
+        y : array-like of shape (n_points,), optional
+            Class labels; if given, the answers they imply are returned too.
+        reuse : bool, default=False
+            False: every point occurs at most once, so the pairs are independent
+            and good for a certificate; at most n_points // 2 of them. True: each
+            pair is drawn anew, two distinct points at a time.
+        random_state : int, RandomState or None
+            Seed.
+
+        Returns
+        -------
+        pairs : Pairs
+        t : ndarray of shape (n_pairs,)
+            The answers; only if `y` is given.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 1, 1, 1, 1])
+        >>> pairs, t = Pairs.sample(X, 3, y, random_state=0)
+        >>> len(np.unique(pairs.index)), t
+        (6, array([-1., -1.,  1.]))
+        """
+        from sklearn.utils import check_random_state
+
+        X = _check_table(X)
+        n_points = X.shape[0]
+        rng = check_random_state(random_state)
+        if n_pairs < 1:
+            raise ValueError(f"n_pairs must be at least 1; got {n_pairs}")
+        if reuse:
+            if n_points < 2:
+                raise ValueError("at least two points are needed to form a pair")
+            first = rng.randint(n_points, size=n_pairs)
+            # A shift by 1 to n - 1 places reaches every other point alike.
+            second = (first + rng.randint(1, n_points, size=n_pairs)) % n_points
+            index = np.stack([first, second], axis=1)
+        else:
+            if 2 * n_pairs > n_points:
+                raise ValueError(
+                    f"{n_pairs} pairs need {2 * n_pairs} distinct points; there are "
+                    f"{n_points}; draw at most {n_points // 2} pairs or pass reuse=True"
+                )
+            index = rng.permutation(n_points)[: 2 * n_pairs].reshape(n_pairs, 2)
+        pairs = cls(X, index)
+        return pairs if y is None else (pairs, pairs.answers(y))
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, whether in a pair or not."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a point."""
+        return int(self.X.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(n_pairs, 2, n_features)."""
+        return (len(self), 2, self.n_features)
+
+    @property
+    def ndim(self) -> int:
+        """3, as of the array that this stands for."""
+        return 3
+
+    @property
+    def left(self) -> Ints:
+        """Row numbers of the first point of each pair."""
+        return self.index[:, 0]
+
+    @property
+    def right(self) -> Ints:
+        """Row numbers of the second point of each pair."""
+        return self.index[:, 1]
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Select pairs (a `Pairs` over the same points), or parts of the 3-D array."""
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]
+        if isinstance(key, tuple):
+            return np.asarray(self)[key]
+        if np.ndim(key) == 0 and not isinstance(key, slice):
+            return np.asarray(self._with_index(self.index[[key]]))[0]
+        if isinstance(key, list):
+            key = np.asarray(key, dtype=None if key else np.intp)
+        return self._with_index(self.index[key])
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("Pairs hold each point once; an array of them is a copy")
+        table = self.X.toarray() if sparse.issparse(self.X) else np.asarray(self.X)
+        return table[self.index].astype(dtype or table.dtype, copy=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"Pairs(n_pairs={len(self)}, n_points={self.n_points}, "
+            f"n_features={self.n_features})"
+        )
+
+    def compact(self) -> Pairs:
+        """Return the same pairs over just the points that occur in them.
+
+        Returns
+        -------
+        Pairs
+            Itself if every point occurs in a pair.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> Pairs(np.zeros((9, 1)), [[7, 2]]).compact().index
+        array([[1, 0]])
+        """
+        used = np.zeros(self.n_points, dtype=bool)
+        used[self.index] = True
+        if used.all():
+            return self
+        number = np.cumsum(used) - 1
+        return Pairs(take_rows(self.X, np.flatnonzero(used)), number[self.index])
+
+    def answers(self, y: ArrayLike) -> Floats:
+        """Return the answers that class labels imply: +1 where they agree.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_points,)
+            Class labels of the points.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]]).answers(["a", "a", "b"])
+        array([ 1., -1.])
+        """
+        labels = np.asarray(y)
+        if labels.shape != (self.n_points,):
+            raise ValueError(
+                f"y needs one label a point: {self.n_points} points, but shape "
+                f"{labels.shape}"
+            )
+        return np.where(labels[self.left] == labels[self.right], 1.0, -1.0)
+
+    def is_disjoint(self) -> bool:
+        """Tell whether no point occurs in two pairs, as a certificate needs it.
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]]).is_disjoint()
+        False
+        """
+        return graph.is_disjoint(self.n_points, self.index)
+
+    def disjoint(self, random_state: int | RandomState | None = None) -> Ints:
+        """Return numbers of pairs that share no point, chosen greedily at random.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None
+            Seed.
+
+        Returns
+        -------
+        ndarray
+            Pair numbers, ascending: ``pairs[keep], t[keep]``.
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> pairs = Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]])
+        >>> len(pairs.disjoint(random_state=0))
+        1
+        """
+        from sklearn.utils import check_random_state
+
+        order = check_random_state(random_state).permutation(len(self))
+        return graph.disjoint_pairs(self.n_points, self.index, order)
+
+    def components(self) -> Ints:
+        """Return the number of the connected component of each point.
+
+        Points that pairs join, directly or by way of others, are one component; a
+        point without pairs is a component of its own.
+
+        Returns
+        -------
+        ndarray of shape (n_points,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> Pairs(np.zeros((5, 1)), [[0, 2], [2, 4]]).components()
+        array([0, 1, 0, 2, 0])
+        """
+        return graph.spanning_forest(self.n_points, self.index).component
+
+    def closure(self, t: ArrayLike) -> Closure:
+        """Return all answers that follow from the given ones.
+
+        Answers multiply along a path of pairs: if a and b are different, and b and
+        c are different, then a and c are the same, since there are two classes.
+        Only certain answers (-1 or +1) take part.
+
+        Parameters
+        ----------
+        t : array-like of shape (n_pairs,)
+            Answers.
+
+        Returns
+        -------
+        pairlearn.graph.Closure
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> pairs = Pairs(np.zeros((3, 1)), [[0, 1], [1, 2]])
+        >>> pairs.closure([+1, -1]).answers([[0, 2]])
+        array([-1.])
+        """
+        return graph.closure(self.n_points, self.index, check_answers(t, len(self)))
+
+    def contradictions(self, t: ArrayLike) -> list[Ints]:
+        """Return the answers that others refute, each with a cycle that shows it.
+
+        Only certain answers (-1 or +1) take part. A spanning forest of the pairs
+        is taken at its word; each answer outside it that disagrees is refuted.
+
+        Parameters
+        ----------
+        t : array-like of shape (n_pairs,)
+            Answers.
+
+        Returns
+        -------
+        list of ndarray
+            Pair numbers along a closed path. The first is the refuted pair, the
+            others are the path that refutes it; the answers multiply to -1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> pairs = Pairs(np.zeros((3, 1)), [[0, 1], [1, 2], [0, 2]])
+        >>> pairs.contradictions([1, 1, -1])
+        [array([1, 2, 0])]
+        """
+        # A point that differs from itself is a contradiction to report here, not
+        # bad input, so the index is not handed to the check.
+        return graph.contradictions(
+            self.n_points, self.index, check_answers(t, len(self))
+        )
+
+    def _with_index(self, index: Ints) -> Pairs:
+        pairs = object.__new__(Pairs)
+        pairs.X, pairs.index = self.X, index
+        return pairs
+
+
+def as_pairs(pairs: Pairs | ArrayLike) -> Pairs:
+    """Return pairs given as `Pairs` or as an (n_pairs, 2, n_features) array.
+
+    Parameters
+    ----------
+    pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+        The pairs.
+
+    Returns
+    -------
+    Pairs
+        Over the same memory where possible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn.pairs import as_pairs
+    >>> as_pairs(np.zeros((4, 2, 3)))
+    Pairs(n_pairs=4, n_points=8, n_features=3)
+    """
+    if isinstance(pairs, Pairs):
+        return pairs
+    if sparse.issparse(pairs) or hasattr(pairs, "columns"):
+        raise ValueError(f"got a table of points where pairs are needed; {_TWO_FORMS}")
+    try:
+        array = np.asarray(pairs)
+    except ValueError:  # NumPy's word for rows of different lengths
+        raise ValueError(f"the pairs do not form an array; {_TWO_FORMS}") from None
+    if array.ndim != 3 or array.shape[1] != 2:
+        raise ValueError(
+            f"got an array of shape {array.shape} where pairs are needed; {_TWO_FORMS}"
+        )
+    n_pairs, _, n_features = array.shape
+    rows = array.reshape(2 * n_pairs, n_features)
+    return Pairs(rows, np.arange(2 * n_pairs).reshape(n_pairs, 2))
+
+
+def take_rows(X: PointsLike, rows: Ints) -> PointsLike:
+    """Return some rows of a table, whatever kind of table it is."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _check_table(X: PointsLike) -> PointsLike:
+    """Return points as something with rows and columns that can be sliced by row."""
+    if sparse.issparse(X):
+        # Some formats cannot be sliced by row; CSR is what the products need.
+        return X if X.format == "csr" else X.tocsr()
+    if hasattr(X, "columns"):
+        return X
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(
+            "points must be a table of shape (n_points, n_features); got shape "
+            f"{array.shape}"
+        )
+    return array
+
+
+def _stack(left: PointsLike, right: PointsLike) -> PointsLike:
+    if sparse.issparse(left):
+        return sparse.vstack([left, right], format="csr")
+    module = type(left).__module__.partition(".")[0]
+    if module == "pandas":
+        import pandas as pd
+
+        return pd.concat([left, right], ignore_index=True)
+    if module == "polars":
+        import polars as pl
+
+        return pl.concat([left, right])
+    return np.concatenate([left, right])
+
+
+def _check_columns(table: str, columns: list[str], wanted: Sequence[str]) -> None:
+    missing = [name for name in wanted if name not in columns]
+    if missing:
+        raise ValueError(
+            f"the {table} have no column {missing[0]!r}; their columns are "
+            f"{cast('list[Any]', columns)}"
+        )

@@ -1,0 +1,116 @@
+"""Where points live.
+
+A solver never touches the points. It asks for two things: the scores of all points
+under given weights, and the pullback of one number a point to the weights. NumPy
+arrays and SciPy matrices answer both with the same products, so they share one
+class; a new place for points (a GPU, a cluster) is a new class with these methods.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from pairlearn._typing import Floats, Ints, PointsLike
+
+__all__ = ["ArrayPoints", "Points", "as_points"]
+
+
+class Points(Protocol):
+    """What a solver needs of points."""
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+    def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
+        """Return X w + b."""
+
+    def pullback(self, r: Floats) -> Floats:
+        """Return X^T r."""
+
+    def take(self, rows: Ints) -> Points:
+        """Return some of the points."""
+
+    def mean_and_variance(self) -> tuple[Floats, Floats]:
+        """Return mean and variance of each feature."""
+
+
+class ArrayPoints:
+    """Points in memory: a NumPy array or a SciPy CSR matrix.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_points, n_features)
+        The points; float32 stays float32, scores are always float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = ArrayPoints(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> points.scores(np.array([1.0, 1.0]), 0.5)
+    array([3.5, 7.5])
+    >>> points.pullback(np.array([1.0, 1.0]))
+    array([4., 6.])
+    """
+
+    def __init__(self, X: PointsLike) -> None:
+        self.X = X
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
+        """Return X w + b, for one weight vector or a matrix of them as columns."""
+        # The weights follow the dtype of X: the other way round would copy X.
+        product = self.X @ w.astype(self.X.dtype, copy=False)
+        return np.asarray(product, dtype=np.float64) + b
+
+    def pullback(self, r: Floats) -> Floats:
+        """Return X^T r, for one vector or a matrix of them as columns."""
+        product = self.X.T @ r.astype(self.X.dtype, copy=False)
+        return np.asarray(product, dtype=np.float64)
+
+    def take(self, rows: Ints) -> ArrayPoints:
+        """Return some of the points."""
+        return ArrayPoints(self.X[rows])
+
+    def mean_and_variance(self) -> tuple[Floats, Floats]:
+        """Return mean and variance of each feature, without a copy of the points."""
+        if sparse.issparse(self.X):
+            square = np.asarray(self.X.multiply(self.X).sum(axis=0), dtype=float)
+            total = np.asarray(self.X.sum(axis=0), dtype=float)
+        else:
+            square = np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
+            total = self.X.sum(axis=0, dtype=np.float64)
+        mean = total.ravel() / self.n_points
+        return mean, np.maximum(square.ravel() / self.n_points - mean**2, 0.0)
+
+
+def as_points(X: PointsLike) -> Points:
+    """Return points as a solver wants them.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_points, n_features)
+        Validated points.
+
+    Returns
+    -------
+    Points
+    """
+    return ArrayPoints(X)

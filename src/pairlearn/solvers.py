@@ -1,0 +1,204 @@
+"""Solvers: they see a function of a vector, and start where it is not flat.
+
+u = 0 is a stationary point of every product risk, so a start matters. The
+leading eigenvector of the moment matrix (the exact minimiser for the unhinged
+loss) is a good direction; its best length is a search along a line.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import minimize, minimize_scalar
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.random import RandomState
+
+    from pairlearn._typing import Floats
+    from pairlearn.objective import PairObjective
+
+__all__ = ["Solution", "eigenvectors", "minimise_lbfgs", "minimise_sgd", "starts"]
+
+# Up to this size the moment matrix is built; beyond, it is only multiplied.
+DENSE_FEATURES = 256
+DENSE_ENTRIES = 20_000_000
+# The steps of the smoothing of a loss with a kink, from coarse to fine.
+SMOOTHING = (0.5, 0.1, 0.02, 0.004, 0.0008)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver returns.
+
+    Attributes
+    ----------
+    u : ndarray
+        The minimiser found.
+    value : float
+        The objective there.
+    history : list of float
+        The objective after each iteration (L-BFGS) or epoch (SGD).
+    n_evaluations : int
+        How often the objective was evaluated, over all starts.
+    converged : bool
+        Whether the tolerance was met.
+    """
+
+    u: Floats
+    value: float
+    history: list[float]
+    n_evaluations: int
+    converged: bool
+
+
+def eigenvectors(objective: PairObjective, k: int, rng: RandomState) -> Floats:
+    """Return the k leading unit eigenvectors of the moment matrix, as columns."""
+    size = objective.frame.size
+    k = min(k, size)
+    small = size <= DENSE_FEATURES and size * objective.points.n_points <= DENSE_ENTRIES
+    if small or k >= size - 1:
+        matrix = objective.moment(np.eye(size))
+        matrix = (matrix + matrix.T) / 2
+        vectors = eigh(matrix, subset_by_index=(size - k, size - 1))[1]
+    else:
+        operator = LinearOperator(
+            (size, size), matvec=lambda u: objective.moment(u.ravel()), dtype=float
+        )
+        vectors = eigsh(operator, k=k, which="LA", v0=rng.standard_normal(size))[1]
+    leading: Floats = vectors[:, ::-1]
+    return leading
+
+
+def starts(objective: PairObjective, n_init: int, rng: RandomState) -> list[Floats]:
+    """Return starting points: leading eigenvectors first, then random directions.
+
+    Each is scaled to the length at which the objective is smallest along it.
+    """
+    n_spectral = min(n_init, 2, objective.frame.size)
+    directions = list(eigenvectors(objective, n_spectral, rng).T)
+    while len(directions) < n_init:
+        direction = rng.standard_normal(objective.frame.size)
+        directions.append(direction / np.linalg.norm(direction))
+    return [_best_length(objective, direction) * direction for direction in directions]
+
+
+def minimise_lbfgs(
+    objective: PairObjective, starts: Sequence[Floats], *, max_iter: int, tol: float
+) -> Solution:
+    """Minimise by L-BFGS from every start and return the best minimiser.
+
+    A risk with a kink is minimised through a sequence of ever closer smooth ones.
+    """
+    stages = [objective]
+    if not objective.risk.smooth:
+        stages = [objective.with_risk(objective.risk.smoothed(w)) for w in SMOOTHING]
+    best: Solution | None = None
+    for start in starts:
+        u, history, converged = start, [objective(start)[0]], True
+        for stage in stages:
+            result = _lbfgs(stage, u, history, max_iter=max_iter, tol=tol)
+            u, converged = result.x, result.status != 1
+        value = objective(u)[0]
+        if best is None or value < best.value:
+            best = Solution(u, value, history, 0, converged)
+    if best is None:
+        raise ValueError("at least one start is needed")
+    evaluations = {id(o): o.n_evaluations for o in (objective, *stages)}
+    return Solution(
+        best.u, best.value, best.history, sum(evaluations.values()), best.converged
+    )
+
+
+def minimise_sgd(
+    objective: PairObjective,
+    start: Floats,
+    *,
+    max_iter: int,
+    batch_size: int,
+    learning_rate: float,
+    rng: RandomState,
+) -> Solution:
+    """Minimise by stochastic gradient descent with a constant rate.
+
+    Each epoch visits the pairs once, in a new random order.
+    """
+    history = [objective(start)[0]]
+    u = start
+    for _ in range(max_iter):
+        order = rng.permutation(len(objective.t))
+        u = sgd_epoch(objective, u, order, batch_size, learning_rate)
+        history.append(objective(u)[0])
+    return Solution(u, history[-1], history, objective.n_evaluations, converged=True)
+
+
+def sgd_epoch(
+    objective: PairObjective,
+    u: Floats,
+    order: Any,
+    batch_size: int,
+    learning_rate: float,
+) -> Floats:
+    """Take one gradient step for each batch of pairs, in the given order."""
+    mean_weight = objective.weight.mean()
+    for begin in range(0, len(order), batch_size):
+        pairs = order[begin : begin + batch_size]
+        weight = objective.weight[pairs].mean() / mean_weight
+        if weight == 0:
+            continue
+        # A batch normalises by its own weights; undo that to stay unbiased.
+        _, gradient = objective.batch(pairs)(u)
+        u = u - learning_rate * weight * gradient
+    if not np.isfinite(u).all():
+        raise FloatingPointError(
+            f"SGD diverged at learning_rate={learning_rate}: lower it, scale the "
+            "features (make_pair_pipeline(StandardScaler(), ...)), or use "
+            "solver='lbfgs'"
+        )
+    return u
+
+
+def _lbfgs(
+    objective: PairObjective,
+    u: Floats,
+    history: list[float],
+    *,
+    max_iter: int,
+    tol: float,
+) -> Any:
+    def record(intermediate_result: Any) -> None:
+        history.append(float(intermediate_result.fun))
+
+    return minimize(
+        objective,
+        u,
+        jac=True,
+        method="L-BFGS-B",
+        callback=record,
+        options={
+            "maxiter": max_iter,
+            "maxfun": 20 * max_iter,
+            "gtol": tol,
+            "ftol": 64 * np.finfo(float).eps,
+        },
+    )
+
+
+def _best_length(objective: PairObjective, direction: Floats) -> float:
+    """Return the c > 0 with the smallest J(c u) for a unit direction u."""
+    value = objective.along(direction)
+    # In the coordinates of the frame scores have unit variance, so the length lies
+    # within these bounds unless the answers carry no information at all.
+    search = minimize_scalar(
+        lambda log_c: value(math.exp(log_c)),
+        bounds=(math.log(1e-2), math.log(1e3)),
+        method="bounded",
+        options={"maxiter": 30, "xatol": 0.05},
+    )
+    return math.exp(search.x)

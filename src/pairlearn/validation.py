@@ -1,0 +1,185 @@
+"""Checks of what users pass in, with errors in the words of the documentation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike
+
+    from pairlearn._typing import Floats, Ints, PointsLike
+
+__all__ = [
+    "check_answers",
+    "check_both_kinds",
+    "check_choice",
+    "check_finite_points",
+    "check_index",
+    "check_prior",
+    "check_weights",
+]
+
+_ANSWER_HELP = "an answer is +1 (same), -1 (different), or a number in between"
+
+
+def check_index(index: ArrayLike, n_points: int) -> Ints:
+    """Return an (n_pairs, 2) array of row numbers, or say what is wrong."""
+    array = np.asarray(index)
+    if array.size == 0:
+        array = array.astype(np.intp).reshape(0, 2)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(
+            "index must have shape (n_pairs, 2), two row numbers a pair; "
+            f"got shape {array.shape}"
+        )
+    if array.dtype.kind not in "iu":
+        raise ValueError(
+            f"index must hold integers, the row numbers of points; got {array.dtype}. "
+            "If your pairs are given by names or ids, use Pairs.from_frame"
+        )
+    outside = (array < 0) | (array >= n_points)
+    if outside.any():
+        k = int(np.flatnonzero(outside.any(axis=1))[0])
+        raise ValueError(
+            f"pair {k} is {tuple(array[k].tolist())}, but the points are numbered 0 to "
+            f"{n_points - 1} ({int(outside.any(axis=1).sum())} such pair(s))"
+        )
+    return array.astype(np.intp, copy=False)
+
+
+def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floats:
+    """Return the answers as floats in [-1, 1], or say what is wrong.
+
+    Parameters
+    ----------
+    t : array-like of shape (n_pairs,)
+        Answers: numbers in [-1, 1], or bool with True for "same".
+    n_pairs : int
+        How many are expected.
+    index : ndarray of shape (n_pairs, 2), optional
+        The pairs, to refuse a point that differs from itself.
+
+    Returns
+    -------
+    ndarray of shape (n_pairs,)
+    """
+    array = np.asarray(t)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(
+            f"answers must be a 1-D array, one a pair; got shape {array.shape}"
+        )
+    if len(array) != n_pairs:
+        raise ValueError(f"there are {n_pairs} pairs but {len(array)} answers")
+    if array.dtype.kind == "b":
+        return np.where(array, 1.0, -1.0)
+    if array.dtype.kind not in "iuf":
+        try:
+            array = array.astype(float)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"answers must be numbers or bool, got {array.dtype}: {_ANSWER_HELP}. "
+                "Convert words first, for example t = numpy.where(words == 'same', 1,"
+                " -1)"
+            ) from None
+    array = array.astype(float)
+    if not np.isfinite(array).all():
+        k = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(
+            f"answer {k} is {array[k]}: {_ANSWER_HELP}. Leave out the pairs without an "
+            "answer: keep = numpy.isfinite(t); pairs[keep], t[keep]"
+        )
+    if np.any(np.abs(array) > 1):
+        k = int(np.flatnonzero(np.abs(array) > 1)[0])
+        raise ValueError(f"answer {k} is {array[k]:g}: {_ANSWER_HELP}")
+    if np.any(array == 0) and np.isin(array, (0, 1)).all():
+        raise ValueError(
+            "the answers are 0 and 1, which could mean two things. If 1 means same, "
+            "pass 2 * t - 1 (or t.astype(bool)); if 1 means different, pass 1 - 2 * t"
+        )
+    if index is not None:
+        impossible = np.flatnonzero((index[:, 0] == index[:, 1]) & (array < 0))
+        if impossible.size:
+            k = int(impossible[0])
+            raise ValueError(
+                f"pair {k} is point {index[k, 0]} with itself, and its answer is "
+                f"different; {impossible.size} such pair(s). Drop or correct them"
+            )
+    return array
+
+
+def check_both_kinds(t: Floats) -> None:
+    """Refuse answers that are all of one kind."""
+    if len(t) < 2:
+        raise ValueError(f"at least two pairs are needed to learn from; got {len(t)}")
+    for kind, missing in (("same", np.all(t <= 0)), ("different", np.all(t >= 0))):
+        if missing:
+            raise ValueError(
+                f"no answer is '{kind}': both kinds of answers are needed to draw a "
+                "boundary. If your answers are probabilities of 'same', pass 2 * p - 1"
+            )
+
+
+def check_weights(sample_weight: ArrayLike | None, n_pairs: int) -> Floats:
+    """Return one non-negative weight a pair; ones if None."""
+    if sample_weight is None:
+        return np.ones(n_pairs)
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.ndim == 0:
+        weight = np.full(n_pairs, float(weight))
+    if weight.shape != (n_pairs,):
+        raise ValueError(
+            f"sample_weight needs one weight a pair: {n_pairs} pairs, but shape "
+            f"{weight.shape}"
+        )
+    if not np.isfinite(weight).all() or np.any(weight < 0):
+        raise ValueError("sample_weight must be finite and not negative")
+    if n_pairs and not weight.any():
+        raise ValueError("sample_weight is zero for every pair: nothing to learn from")
+    return weight
+
+
+def check_finite_points(X: PointsLike) -> None:
+    """Refuse NaN and infinity, saying where they are."""
+    values = X.data if sparse.issparse(X) else X
+    # The sum is finite unless something is not: one pass without a temporary.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()) or np.isfinite(values).all():
+            return
+    if sparse.issparse(X):
+        where = X.tocoo()
+        bad = ~np.isfinite(where.data)
+        rows, columns = where.row[bad], where.col[bad]
+    else:
+        rows, columns = np.nonzero(~np.isfinite(X))
+    raise ValueError(
+        f"the points contain NaN or infinity, first in row {rows[0]}, column "
+        f"{columns[0]} ({len(rows)} value(s)). Drop those points or fill them in, for "
+        "example with make_pair_pipeline(SimpleImputer(), ...)"
+    )
+
+
+def check_prior(prior: float, *, allow_half: bool = True) -> float:
+    """Return the prior if it is a probability strictly between 0 and 1."""
+    if not 0 < prior < 1:
+        raise ValueError(f"prior must lie strictly between 0 and 1; got {prior}")
+    if prior == 0.5 and not allow_half:
+        raise ValueError(
+            "at prior 1/2 the two classes are symmetric and pairs cannot tell which is "
+            "which; settle the class assignment with a few labelled points "
+            "(assign_from_points)"
+        )
+    return float(prior)
+
+
+def check_choice(name: str, value: Any, known: Iterable[Any]) -> None:
+    """Refuse a value that is not among the known ones."""
+    known = list(known)
+    if value not in known:
+        raise ValueError(f"unknown {name} {value!r}; the known ones are {known}")
