@@ -177,7 +177,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             raise ValueError(
-                f"label {labels[unknown][0]!r} is not one of the classes "
+                f"label {labels[unknown].tolist()[0]!r} is not one of the classes "
                 f"{self.classes_.tolist()}; name them: classes=(negative, positive)"
             )
         sign = np.where(labels == self.classes_[1], 1, -1)
@@ -241,7 +241,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
                 ensure_all_finite=False,
             )
         except (TypeError, ValueError) as error:
-            if "convert" not in str(error):
+            if isinstance(error, ValueError) and "convert" not in str(error):
                 raise
             raise ValueError(
                 f"the points hold something that is not a number ({error}); encode "

@@ -52,7 +52,9 @@ class SpanningForest:
 
     def signs(self, t: Floats) -> Floats:
         """Return each point's sign relative to its root: the product on the path."""
-        sign = np.where(self.pair >= 0, t[self.pair], 1.0)
+        sign = np.ones(len(self.pair))
+        child = self.pair >= 0
+        sign[child] = t[self.pair[child]]
         signs: Floats = _fold_to_root(self.parent, sign, np.multiply)
         return signs
 

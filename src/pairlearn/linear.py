@@ -82,9 +82,11 @@ class CIPSClassifier(PairClassifierBase):
         Iterations of L-BFGS, or epochs of SGD.
     tol : float, default=1e-6
         L-BFGS stops when no entry of the gradient exceeds this.
-    n_init : int, default=1
-        Number of starts; the best objective is kept. The objective is not convex,
-        but the spectral start rarely needs company.
+    n_init : int, default=5
+        Number of starts; the best objective is kept, since the objective is not
+        convex. L-BFGS takes the leading eigenvectors (and random directions once
+        there are no more), SGD random starts. With many more pairs than features one
+        start is enough.
     batch_size : int, default=64
         Pairs a step of SGD.
     learning_rate : float, default=0.01
@@ -157,7 +159,7 @@ class CIPSClassifier(PairClassifierBase):
         solver: str = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
-        n_init: int = 1,
+        n_init: int = 5,
         batch_size: int = 64,
         learning_rate: float = 0.01,
         majority: int | None = None,

@@ -8,7 +8,7 @@ loss) is a good direction; its best length is a search along a line.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,8 @@ __all__ = ["Solution", "eigenvectors", "minimise_lbfgs", "minimise_sgd", "starts
 # Up to this size the moment matrix is built; beyond, it is only multiplied.
 DENSE_FEATURES = 256
 DENSE_ENTRIES = 20_000_000
+# Iterations after which a start is compared with the minima found so far.
+RACE = 15
 # The steps of the smoothing of a loss with a kink, from coarse to fine.
 SMOOTHING = (0.5, 0.1, 0.02, 0.004, 0.0008)
 
@@ -77,12 +79,13 @@ def eigenvectors(objective: PairObjective, k: int, rng: RandomState) -> Floats:
 
 
 def starts(objective: PairObjective, n_init: int, rng: RandomState) -> list[Floats]:
-    """Return starting points: leading eigenvectors first, then random directions.
+    """Return starting points: the leading eigenvectors, then random directions.
 
-    Each is scaled to the length at which the objective is smallest along it.
+    Eigenvectors beyond the first find better minima than random directions do, and
+    need no luck (docs/decisions.md has the figures). Each direction is scaled to the
+    length at which the objective is smallest along it.
     """
-    n_spectral = min(n_init, 2, objective.frame.size)
-    directions = list(eigenvectors(objective, n_spectral, rng).T)
+    directions = list(eigenvectors(objective, n_init, rng).T)
     while len(directions) < n_init:
         direction = rng.standard_normal(objective.frame.size)
         directions.append(direction / np.linalg.norm(direction))
@@ -94,26 +97,27 @@ def minimise_lbfgs(
 ) -> Solution:
     """Minimise by L-BFGS from every start and return the best minimiser.
 
-    A risk with a kink is minimised through a sequence of ever closer smooth ones.
+    Starts tend to lead to few minima. After a few iterations, those on the way to a
+    minimum that another start has reached already are dropped. A risk with a kink is
+    minimised through ever closer smooth ones.
     """
     stages = [objective]
     if not objective.risk.smooth:
         stages = [objective.with_risk(objective.risk.smoothed(w)) for w in SMOOTHING]
-    best: Solution | None = None
+    solutions: list[Solution] = []
     for start in starts:
-        u, history, converged = start, [objective(start)[0]], True
+        history = [objective(start)[0]]
+        u = _lbfgs(stages[0], start, history, min(RACE, max_iter), tol).x
+        if any(_is_parallel(u, known.u) for known in solutions):
+            continue
         for stage in stages:
-            result = _lbfgs(stage, u, history, max_iter=max_iter, tol=tol)
-            u, converged = result.x, result.status != 1
-        value = objective(u)[0]
-        if best is None or value < best.value:
-            best = Solution(u, value, history, 0, converged)
-    if best is None:
-        raise ValueError("at least one start is needed")
+            result = _lbfgs(stage, u, history, max_iter, tol)
+            u = result.x
+        value, converged = objective(u)[0], result.status != 1
+        solutions.append(Solution(u, value, history, 0, converged))
+    best = min(solutions, key=lambda solution: solution.value)
     evaluations = {id(o): o.n_evaluations for o in (objective, *stages)}
-    return Solution(
-        best.u, best.value, best.history, sum(evaluations.values()), best.converged
-    )
+    return replace(best, n_evaluations=sum(evaluations.values()))
 
 
 def minimise_sgd(
@@ -165,12 +169,7 @@ def sgd_epoch(
 
 
 def _lbfgs(
-    objective: PairObjective,
-    u: Floats,
-    history: list[float],
-    *,
-    max_iter: int,
-    tol: float,
+    objective: PairObjective, u: Floats, history: list[float], max_iter: int, tol: float
 ) -> Any:
     def record(intermediate_result: Any) -> None:
         history.append(float(intermediate_result.fun))
@@ -188,6 +187,11 @@ def _lbfgs(
             "ftol": 64 * np.finfo(float).eps,
         },
     )
+
+
+def _is_parallel(u: Floats, v: Floats) -> bool:
+    """Tell whether two models are the same up to length and sign, or nearly so."""
+    return bool(abs(u @ v) >= 0.99 * np.linalg.norm(u) * np.linalg.norm(v))
 
 
 def _best_length(objective: PairObjective, direction: Floats) -> float:

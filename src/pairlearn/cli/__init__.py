@@ -1,0 +1,17 @@
+"""The command line, `pairlearn`."""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line, or say which extra it needs."""
+    try:
+        from pairlearn.cli.app import app
+    except ModuleNotFoundError as error:
+        sys.exit(
+            f"the command line needs {error.name}, which is not installed: "
+            "pip install 'pairlearn[cli]'"
+        )
+    app()

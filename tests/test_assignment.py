@@ -1,0 +1,160 @@
+import math
+
+import numpy as np
+import pytest
+
+from pairlearn import CIPSClassifier, Pairs
+from pairlearn.assignment import (
+    assign_from_pairs,
+    assign_from_points,
+    naive_assignment,
+)
+from pairlearn.metrics import q_statistic
+from pairlearn.theory import (
+    assignment_error_bound,
+    naive_assignment_is_right,
+    q_from_error,
+)
+
+
+def noisy_scores(n, prior, error, rng):
+    """Labels with this prior, and scores that are wrong at this rate."""
+    y = np.where(rng.random(n) < prior, 1, -1)
+    wrong = rng.random(n) < error
+    return y, np.where(wrong, -y, y).astype(float)
+
+
+@pytest.mark.parametrize("prior", [0.2, 0.7])
+@pytest.mark.parametrize("error", [0.1, 0.8])
+def test_q_follows_its_identity(prior, error):
+    """Q = (2p - 1) R + 1 - p, by Monte Carlo."""
+    m = 200_000
+    y, f = noisy_scores(2 * m, prior, error, np.random.default_rng(0))
+    q = q_statistic(y[:m] * y[m:], f[:m], f[m:])
+    assert q == pytest.approx(float(q_from_error(error, prior)), abs=3 / np.sqrt(m))
+
+
+@pytest.mark.parametrize("prior", [0.3, 0.8])
+@pytest.mark.parametrize("error", [0.15, 0.85])
+def test_sign_from_pairs_is_the_better_one_within_lemma_3(prior, error):
+    rng, m, trials = np.random.default_rng(1), 40, 2000
+    majority = 1 if prior > 0.5 else -1
+    best = 1 if error < 0.5 else -1
+    n_wrong = 0
+    for _ in range(trials):
+        y, f = noisy_scores(2 * m, prior, error, rng)
+        with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
+            patch.setattr("pairlearn.assignment._UNINFORMATIVE", 2.0)
+            result = assign_from_pairs(f[:m], f[m:], y[:m] * y[m:], majority=majority)
+        n_wrong += result.sign != best
+    bound = assignment_error_bound(m, prior, error)
+    assert n_wrong / trials <= bound + 3 * math.sqrt(bound * (1 - bound) / trials)
+    assert n_wrong / trials < 0.1
+
+
+def test_record_of_an_assignment():
+    result = assign_from_pairs([1, 2, 1], [1, 1, -1], [1, 1, -1], majority=1)
+    assert result.sign == 1
+    assert result.method == "pairs"
+    assert result.q == pytest.approx(1 / 6)
+    assert result.n_pairs == 3
+    assert result.bound == pytest.approx(math.exp(-2 * 3 * (1 / 3) ** 2))
+
+
+def test_a_tie_follows_the_paper():
+    """At Q = 1/2: s = -sign(2p - 1)."""
+    for majority in (-1, 1):
+        with pytest.warns(UserWarning, match="guess"):
+            result = assign_from_pairs([1], [-1], [1], majority=majority)
+        assert result.sign == -majority
+
+
+def test_weights_count_as_pairs():
+    left, right, t = np.array([1.0, 1, 1]), np.array([1.0, -1, 1]), [1, -1, 1]
+    plain = assign_from_pairs(left, right, t, majority=1)
+    assert assign_from_pairs(left, right, t, majority=1, sample_weight=[3] * 3) == plain
+    # A pair of weight zero is as good as absent.
+    fewer = assign_from_pairs(left[:2], right[:2], t[:2], majority=1)
+    ignored = assign_from_pairs(left, right, t, majority=1, sample_weight=[1, 1, 0])
+    assert (ignored.sign, ignored.q, ignored.bound) == (
+        fewer.sign,
+        fewer.q,
+        fewer.bound,
+    )
+
+
+def test_sign_from_points():
+    right, wrong = assign_from_points([1, -1], [1, -1]), assign_from_points([1], [-1])
+    assert (right.sign, right.error, right.n_points) == (1, 0.0, 2)
+    assert (wrong.sign, wrong.error) == (-1, 1.0)
+    assert right.bound == pytest.approx(math.exp(-1))
+
+
+@pytest.mark.parametrize(
+    ("prior", "plus", "minus"), [(0.6, 0.3, 0.1), (0.6, 0.1, 0.1), (0.3, 0.05, 0.35)]
+)
+def test_naive_rule_is_right_exactly_where_appendix_b_says(prior, plus, minus):
+    """A population of one million points with the given rates of misses."""
+    n = 1_000_000
+    counts = np.round(n * np.array([plus, prior - plus, minus, 1 - prior - minus]))
+    y = np.repeat([1, 1, -1, -1], counts.astype(int))
+    f = np.repeat([-1.0, 1.0, 1.0, -1.0], counts.astype(int))
+    best = 1 if np.mean(f != y) < 0.5 else -1
+    naive = naive_assignment(f, majority=1 if prior > 0.5 else -1)
+    assert (naive.sign == best) == bool(naive_assignment_is_right(prior, plus, minus))
+    assert naive.bound is None
+    # Pairs find the right sign where the naive rule fails.
+    order = np.random.default_rng(0).permutation(n)
+    left, right = order[: n // 2], order[n // 2 :]
+    majority = 1 if prior > 0.5 else -1
+    result = assign_from_pairs(f[left], f[right], y[left] * y[right], majority=majority)
+    assert result.sign == best
+
+
+@pytest.mark.parametrize("majority", [1, -1])
+def test_fit_with_majority_names_the_classes(majority, blobs):
+    X, y = blobs  # the positive class is the majority
+    y = y * majority
+    pairs, t = Pairs.sample(X, 150, y, random_state=0)
+    clf = CIPSClassifier(majority=majority, random_state=0).fit(pairs, t)
+    assert np.mean(clf.predict(X) == y) > 0.85
+    assert clf.assignment_.n_pairs == 30
+    # Step 2 saw pairs that step 1 did not: the rest alone gives the same boundary.
+    rng = np.random.RandomState(0)
+    train = np.sort(rng.permutation(150)[30:])
+    alone = CIPSClassifier(random_state=0).fit(pairs[train], t[train])
+    np.testing.assert_allclose(np.abs(alone.coef_), np.abs(clf.coef_), rtol=1e-6)
+
+
+def test_assignment_after_fit(blobs):
+    X, y = blobs
+    pairs, t = Pairs.sample(X, 150, y, random_state=0)
+    clf = CIPSClassifier(classes=("minor", "major")).fit(pairs[:100], t[:100])
+    assert clf.assignment_ is None
+    clf.assign_from_pairs(pairs[100:], t[100:], majority=1)
+    by_pairs = clf.coef_.copy()
+    assert np.mean(clf.predict(X) == np.where(y > 0, "major", "minor")) > 0.85
+    clf._flip()
+    clf.assign_from_points(X[:20], np.where(y[:20] > 0, "major", "minor"))
+    np.testing.assert_array_equal(clf.coef_, by_pairs)
+    assert clf.assignment_.method == "points"
+    clf.assign_from_points(X[:20], np.where(y[:20] > 0, "major", "minor"))
+    assert clf.assignment_.sign == 1
+    with pytest.raises(ValueError, match=r"label 1 is not one of.*'minor'"):
+        clf.assign_from_points(X[:2], [1, -1])
+
+
+@pytest.mark.parametrize("size", [0.2, 30])
+def test_assignment_size_is_a_share_or_a_number(size, blobs):
+    X, y = blobs
+    pairs, t = Pairs.sample(X, 150, y, random_state=0)
+    clf = CIPSClassifier(majority=1, assignment_size=size, random_state=0)
+    assert clf.fit(pairs, t).assignment_.n_pairs == 30
+
+
+@pytest.mark.parametrize("size", [0, 0.0, 1.0, 149, -1])
+def test_wrong_assignment_size(size, blobs):
+    X, y = blobs
+    pairs, t = Pairs.sample(X, 150, y, random_state=0)
+    with pytest.raises(ValueError, match="assignment_size"):
+        CIPSClassifier(majority=1, assignment_size=size).fit(pairs, t)

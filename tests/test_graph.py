@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+
+from pairlearn import Pairs
+
+EMPTY = np.empty((0, 2), dtype=int)
+
+
+def pairs_over(n_points, index):
+    return Pairs(np.zeros((n_points, 1)), index)
+
+
+def random_graph(seed, n_points=30, n_pairs=25, wrong=0.0):
+    rng = np.random.default_rng(seed)
+    index = rng.integers(n_points, size=(n_pairs, 2))
+    y = rng.choice([-1, 1], size=n_points)
+    t = (y[index[:, 0]] * y[index[:, 1]]).astype(float)
+    flip = (rng.random(n_pairs) < wrong) & (index[:, 0] != index[:, 1])
+    return pairs_over(n_points, index), np.where(flip, -t, t), y
+
+
+def reachable(n_points, index):
+    """Which points can be reached from which, by repeated squaring."""
+    link = np.eye(n_points, dtype=bool)
+    link[index[:, 0], index[:, 1]] = link[index[:, 1], index[:, 0]] = True
+    for _ in range(10):
+        link = link @ link
+    return link
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_components_are_reachability(seed):
+    pairs, _, _ = random_graph(seed)
+    component = pairs.components()
+    same = component[:, None] == component[None, :]
+    np.testing.assert_array_equal(same, reachable(30, pairs.index))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_closure_of_consistent_answers_is_the_truth_within_components(seed):
+    pairs, t, y = random_graph(seed)
+    closure = pairs.closure(t)
+    every = np.array([(i, j) for i in range(30) for j in range(30)])
+    known = reachable(30, pairs.index)[every[:, 0], every[:, 1]]
+    expected = np.where(known, y[every[:, 0]] * y[every[:, 1]], 0)
+    np.testing.assert_array_equal(closure.answers(every), expected)
+    index, answers = closure.pairs()
+    upper = every[:, 0] < every[:, 1]
+    assert closure.n_answers == len(index) == np.sum(known & upper)
+    np.testing.assert_array_equal(answers, y[index[:, 0]] * y[index[:, 1]])
+    assert len(np.unique(np.sort(index, axis=1), axis=0)) == len(index)
+    assert pairs.contradictions(t) == []
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_contradictions_are_closed_walks_with_product_minus_one(seed):
+    pairs, t, _ = random_graph(seed, n_points=15, n_pairs=60, wrong=0.1)
+    cycles = pairs.contradictions(t)
+    assert cycles
+    refuted = [cycle[0] for cycle in cycles]
+    assert len(set(refuted)) == len(refuted)
+    for cycle in cycles:
+        assert np.prod(t[cycle]) == -1
+        assert len(set(cycle)) == len(cycle)
+        here, goal = pairs.index[cycle[0]][::-1]
+        for k in cycle[1:]:
+            i, j = pairs.index[k]
+            assert here in (i, j)
+            here = j if here == i else i
+        assert here == goal
+    # Without the refuted answers nothing is refuted any more.
+    rest = np.setdiff1d(np.arange(len(t)), refuted)
+    assert pairs[rest].contradictions(t[rest]) == []
+
+
+def test_contradictory_components_imply_nothing():
+    pairs = pairs_over(5, [[0, 1], [1, 2], [2, 0], [3, 4]])
+    closure = pairs.closure([1, 1, -1, -1])
+    np.testing.assert_array_equal(closure.answers([[0, 1], [3, 4]]), [0, -1])
+    assert closure.n_answers == 1
+
+
+def test_repeated_and_self_pairs():
+    pairs = pairs_over(3, [[0, 1], [1, 0], [2, 2]])
+    assert [c.tolist() for c in pairs.contradictions([1, -1, 1])] == [[1, 0]]
+    assert [c.tolist() for c in pairs.contradictions([1, 1, -1])] == [[2]]
+
+
+def test_soft_answers_neither_imply_nor_refute():
+    pairs = pairs_over(3, [[0, 1], [1, 2], [0, 2]])
+    assert pairs.contradictions([1, 1, -0.9]) == []
+    closure = pairs.closure([1, 0.5, 0.5])
+    np.testing.assert_array_equal(closure.answers([[0, 1], [1, 2]]), [1, 0])
+
+
+def test_no_pairs():
+    pairs = pairs_over(3, EMPTY)
+    np.testing.assert_array_equal(pairs.components(), [0, 1, 2])
+    assert pairs.closure([]).n_answers == 0
+    assert pairs.closure([]).pairs()[0].shape == (0, 2)
+    assert pairs.contradictions([]) == []
+
+
+def test_chain_of_a_million_pairs():
+    n = 1_000_000
+    rng = np.random.default_rng(0)
+    chain = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1)
+    t = rng.choice([-1.0, 1.0], size=n)
+    pairs = pairs_over(n + 1, chain)
+    assert pairs.components().max() == 0
+    closure = pairs.closure(t)
+    np.testing.assert_array_equal(
+        closure.answers([[0, n], [10, n - 10]]), [np.prod(t), np.prod(t[10 : n - 10])]
+    )
+    assert closure.n_answers == n * (n + 1) // 2
+    with pytest.raises(ValueError, match="limit"):
+        closure.pairs()
+    ring = pairs_over(n + 1, np.vstack([chain, [n, 0]]))
+    [cycle] = ring.contradictions(np.append(t, -np.prod(t)))
+    assert len(cycle) == n + 1

@@ -1,0 +1,166 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import check_grad
+
+from pairlearn.losses import LOSSES
+from pairlearn.objective import Frame, PairObjective
+from pairlearn.points import as_points
+from pairlearn.risks import ProductRisk
+
+N_POINTS, N_FEATURES, N_PAIRS = 30, 5, 40
+
+
+def problem(kind="dense", seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    X = (rng.normal(size=(N_POINTS, N_FEATURES)) + 0.3).astype(dtype)
+    X[rng.random(X.shape) < 0.4] = 0
+    index = rng.integers(N_POINTS, size=(N_PAIRS, 2))
+    t = rng.choice([-1.0, 1.0], size=N_PAIRS)
+    weight = rng.uniform(0.2, 3.0, size=N_PAIRS)
+    return sparse.csr_array(X) if kind == "sparse" else X, index, t, weight, rng
+
+
+def objective(X, index, t, weight, loss="logistic", alpha=0.1, frame=None, **kwargs):
+    points = as_points(X)
+    if frame is None:
+        frame = Frame.plain(points.n_features, kwargs.get("fit_intercept", True))
+    return PairObjective(points, index, t, weight, ProductRisk(loss), alpha, frame)
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("soft", [True, False])
+def test_gradient_agrees_with_finite_differences(
+    loss, kind, fit_intercept, weighted, soft
+):
+    X, index, t, weight, rng = problem(kind)
+    weight = weight if weighted else np.ones(N_PAIRS)
+    t = rng.uniform(-1, 1, N_PAIRS) if soft else t
+    J = objective(X, index, t, weight, loss, fit_intercept=fit_intercept)
+    for _ in range(3):
+        u = rng.normal(size=J.frame.size) / 2
+        error = check_grad(lambda v: J(v)[0], lambda v: J(v)[1], u, epsilon=1e-7)
+        assert error < 2e-5 * (1 + np.linalg.norm(J(u)[1]))
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_value_is_the_formula(loss):
+    """The objective written as a loop over pairs, from its definition."""
+    X, index, t, weight, rng = problem()
+    w, b = rng.normal(size=N_FEATURES), 0.3
+    total = 0.0
+    for (i, j), answer, v in zip(index, t, weight, strict=True):
+        z = (X[i] @ w + b) * (X[j] @ w + b)
+        total += v * float(LOSSES[loss].value(z * answer))
+    expected = total / weight.sum() + 0.1 / 2 * w @ w
+    J = objective(X, index, t, weight, loss)
+    assert J(np.append(w, b))[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_soft_answer_is_the_expectation_over_hard_ones():
+    X, index, _, weight, rng = problem()
+    u = rng.normal(size=N_FEATURES + 1)
+    same = objective(X, index, np.ones(N_PAIRS), weight)(u)
+    different = objective(X, index, -np.ones(N_PAIRS), weight)(u)
+    soft = objective(X, index, np.full(N_PAIRS, 0.5), weight)(u)
+    assert soft[0] == pytest.approx(0.75 * same[0] + 0.25 * different[0])
+    np.testing.assert_allclose(soft[1], 0.75 * same[1] + 0.25 * different[1])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_invariances(loss):
+    X, index, t, weight, rng = problem()
+    u = rng.normal(size=N_FEATURES + 1)
+    value, gradient = objective(X, index, t, weight, loss)(u)
+
+    swapped = objective(X, index[:, ::-1], t, weight, loss)(u)
+    np.testing.assert_allclose(swapped[1], gradient, rtol=1e-12)
+    assert swapped[0] == pytest.approx(value, rel=1e-12)
+
+    mirrored = objective(X, index, t, weight, loss)(-u)
+    np.testing.assert_allclose(mirrored[1], -gradient, rtol=1e-12)
+    assert mirrored[0] == pytest.approx(value, rel=1e-12)
+
+    order = rng.permutation(N_POINTS)
+    moved = objective(X[order], np.argsort(order)[index], t, weight, loss)(u)
+    np.testing.assert_allclose(moved[1], gradient, rtol=1e-10)
+
+    shuffled = rng.permutation(N_PAIRS)
+    again = objective(X, index[shuffled], t[shuffled], weight[shuffled], loss)(u)
+    np.testing.assert_allclose(again[1], gradient, rtol=1e-10)
+
+
+def test_weight_two_is_a_pair_twice():
+    X, index, t, _, rng = problem()
+    u = rng.normal(size=N_FEATURES + 1)
+    weight = rng.integers(1, 4, N_PAIRS)
+    weighted = objective(X, index, t, weight.astype(float))(u)
+    copies = np.repeat(np.arange(N_PAIRS), weight)
+    repeated = objective(X, index[copies], t[copies], np.ones(len(copies)))(u)
+    assert weighted[0] == pytest.approx(repeated[0], rel=1e-12)
+    np.testing.assert_allclose(weighted[1], repeated[1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_frame_changes_coordinates_only(fit_intercept):
+    X, index, t, weight, rng = problem()
+    X = X * [1, 10, 0.1, 5, 1] + [0, 100, 0, -3, 0]
+    frame = Frame.of(as_points(X), 0.1, fit_intercept)
+    u = rng.normal(size=frame.size)
+    w, b = frame.weights(u)
+    framed = objective(X, index, t, weight, frame=frame)
+    plain = objective(X, index, t, weight, fit_intercept=fit_intercept)
+    v = np.append(w, b) if fit_intercept else w
+    assert framed(u)[0] == pytest.approx(plain(v)[0], rel=1e-9)
+    np.testing.assert_allclose(frame.coordinates(w, float(b)), u, rtol=1e-9)
+    assert check_grad(lambda a: framed(a)[0], lambda a: framed(a)[1], u) < 1e-4
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("framed", [True, False])
+def test_moment_is_the_matrix_of_the_definition(kind, framed):
+    X, index, t, weight, _ = problem(kind)
+    points = as_points(X)
+    frame = Frame.of(points, 0.1, True) if framed else Frame.plain(N_FEATURES, True)
+    table = X.toarray() if kind == "sparse" else X
+    Z = np.column_stack([(table - frame.centre) / frame.scale, np.ones(N_POINTS)])
+    M = np.zeros((N_FEATURES + 1, N_FEATURES + 1))
+    for (i, j), answer, v in zip(index, t, weight, strict=True):
+        M += v * answer * (np.outer(Z[i], Z[j]) + np.outer(Z[j], Z[i]))
+    M /= 2 * weight.sum()
+    J = objective(X, index, t, weight, frame=frame)
+    np.testing.assert_allclose(J.moment(np.eye(N_FEATURES + 1)), M, atol=1e-12)
+    np.testing.assert_allclose(J.moment(M[0]), M @ M[0], atol=1e-12)
+
+
+def test_along_and_batch_agree_with_the_whole():
+    X, index, t, weight, rng = problem()
+    J = objective(X, index, t, weight)
+    u = rng.normal(size=N_FEATURES + 1)
+    assert J.along(u)(1.7) == pytest.approx(J(1.7 * u)[0], rel=1e-12)
+    some = np.array([3, 3, 17, 20])
+    part = objective(X, index[some], t[some], weight[some])(u)
+    batch = J.batch(some)(u)
+    assert batch[0] == pytest.approx(part[0], rel=1e-12)
+    np.testing.assert_allclose(batch[1], part[1], rtol=1e-10)
+
+
+def test_float32_points_are_not_copied_to_float64():
+    X, index, t, weight, rng = problem(dtype=np.float32)
+    u = rng.normal(size=N_FEATURES + 1)
+    J = objective(X, index, t, weight)
+    assert J.points.X is X
+    double = objective(X.astype(float), index, t, weight)(u)
+    assert J(u)[0] == pytest.approx(double[0], rel=1e-5)
+    np.testing.assert_allclose(J(u)[1], double[1], rtol=1e-3, atol=1e-5)
+
+
+def test_mean_and_variance():
+    X = problem()[0]
+    for table in (X, sparse.csr_array(X), X.astype(np.float32)):
+        mean, variance = as_points(table).mean_and_variance()
+        np.testing.assert_allclose(mean, X.mean(axis=0), rtol=1e-5)
+        np.testing.assert_allclose(variance, X.var(axis=0), rtol=1e-4)
