@@ -84,9 +84,8 @@ class CIPSClassifier(PairClassifierBase):
         L-BFGS stops when no entry of the gradient exceeds this.
     n_init : int, default=5
         Number of starts; the best objective is kept, since the objective is not
-        convex. L-BFGS takes the leading eigenvectors (and random directions once
-        there are no more), SGD random starts. With many more pairs than features one
-        start is enough.
+        convex. L-BFGS takes two leading eigenvectors and then fixed directions, SGD
+        random starts. With many more pairs than features one start is enough.
     batch_size : int, default=64
         Pairs a step of SGD.
     learning_rate : float, default=0.01
@@ -102,7 +101,7 @@ class CIPSClassifier(PairClassifierBase):
     warm_start : bool, default=False
         Start from the previous solution.
     random_state : int, RandomState or None, default=None
-        Seed of random starts, of SGD, and of the choice of pairs for step 2.
+        Seed of SGD, and of the choice of pairs for step 2. L-BFGS needs none.
 
     Attributes
     ----------
@@ -270,11 +269,10 @@ class CIPSClassifier(PairClassifierBase):
         points = as_points(pairs.X)
         frame = Frame.plain(points.n_features, self.fit_intercept)
         if first:
-            rng = check_random_state(self.random_state)
             start = self._objective(
                 pairs, answers, weight, Frame.of(points, self.alpha, self.fit_intercept)
             )
-            self._store(*start.frame.weights(starts(start, 1, rng)[0]))
+            self._store(*start.frame.weights(starts(start, 1)[0]))
             self._fix_sign()
             self.assignment_ = None
         objective = self._objective(pairs, answers, weight, frame)
@@ -381,14 +379,14 @@ class CIPSClassifier(PairClassifierBase):
         if solver == "eigen":
             objective = self._objective(pairs, t, weight, plain)
             objective.alpha = 0.0
-            u = eigenvectors(objective, 1, rng)[:, 0]
+            u = eigenvectors(objective, 1)[:, 0]
             value = objective(u)[0]
             return Solution(u, value, [value], 1, converged=True), plain
         if solver == "lbfgs":
             frame = Frame.of(points, self.alpha, self.fit_intercept)
             objective = self._objective(pairs, t, weight, frame)
             previous = self._previous(frame)
-            begin = previous or starts(objective, self.n_init, rng)
+            begin = previous or starts(objective, self.n_init)
             solution = minimise_lbfgs(
                 objective, begin, max_iter=self.max_iter, tol=self.tol
             )
