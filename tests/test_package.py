@@ -8,18 +8,12 @@ import pytest
 
 import pairlearn
 
-CORE = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "narwhals", "pairlearn"}
 EXTRAS = ["typer", "rich", "matplotlib", "pandas", "polars", "torch"]
 
 
 def run(*arguments, cwd=None):
-    return subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        check=False,
-    )
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
 def test_import_loads_nothing_heavy():
