@@ -46,10 +46,10 @@ clean:  ## remove everything that the targets above made
 # One environment for all targets; each adds the extra that it needs.
 $(VENV)/%.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -c constraints.txt -e ".[$*]"
+	$(BIN)/pip install -qq -c constraints.txt -e ".[$*]"
 	@touch $@
 
 $(OLDEST)/%.stamp: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install -q -c constraints-oldest.txt -e ".[$*]"
+	$(OLDEST)/bin/pip install -qq -c constraints-oldest.txt -e ".[$*]"
 	@touch $@

@@ -60,7 +60,7 @@ def test_points_are_kept_by_reference():
     assert np.shares_memory(as_pairs(array).X, array)
     np.testing.assert_array_equal(np.asarray(as_pairs(array)), array)
     with pytest.raises(ValueError, match="copy"):
-        np.asarray(Pairs(X, INDEX), copy=False)
+        Pairs(X, INDEX).__array__(copy=False)
 
 
 def test_pickle():

@@ -74,8 +74,8 @@ class CIPSClassifier(PairClassifierBase):
           from the leading eigenvector of sum of t (x x'^T + x' x^T).
         * "sgd": the protocol of the paper; for comparisons. Streams use
           :meth:`partial_fit`.
-        * "eigen": the exact solution for the unhinged (or linear) loss under
-          |(w, b)| = 1, that eigenvector itself. `alpha` plays no part.
+        * "eigen": the exact solution for the unhinged (or linear) loss when (w, b)
+          has norm 1, that eigenvector itself. `alpha` plays no part.
         * "auto": "eigen" for the unhinged and the linear loss, which no penalty
           keeps finite, and "lbfgs" for all others.
     max_iter : int, default=500

@@ -240,7 +240,8 @@ def linear_rademacher_bound(
 ) -> float:
     """Bound the Rademacher complexity of f(x) f(x') for linear f.
 
-    With |w| <= B and |x| <= K (append a constant feature for an intercept),
+    With w of norm at most B and x of norm at most K (append a constant feature for an
+    intercept),
     f(x) f(x') = <w w^T, x x'^T> is linear in a matrix of norm at most B^2, hence
     the complexity is at most B^2 K^2 / sqrt(m).
 
@@ -294,7 +295,7 @@ def clustering_excess_bound(
         The Rademacher complexity of f(x) f(x'), see
         :func:`linear_rademacher_bound`.
     score_bound : float
-        C_b, a bound of |f(x)|.
+        C_b, a bound of the absolute score.
     delta : float, default=0.05
         Probability with which the bound may fail.
     approximation : float, default=0
