@@ -41,15 +41,17 @@ docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 
 clean:  ## remove everything that the targets above made
-	rm -rf $(VENV) $(OLDEST) docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv* docs/_build .pytest_cache .mypy_cache .ruff_cache pairlearn-demo.png
 
 # One environment for all targets; each adds the extra that it needs.
 $(VENV)/%.stamp: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -qq -c constraints.txt -e ".[$*]"
+	@echo "building $(VENV) for $*: about a minute, once"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install -qq -c constraints.txt -e ".[$*]"
 	@touch $@
 
 $(OLDEST)/%.stamp: pyproject.toml constraints-oldest.txt
-	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install -qq -c constraints-oldest.txt -e ".[$*]"
+	@echo "building $(OLDEST): about a minute, once"
+	@$(PYTHON) -m venv $(OLDEST)
+	@$(OLDEST)/bin/pip install -qq -c constraints-oldest.txt -e ".[$*]"
 	@touch $@

@@ -1,12 +1,15 @@
 import math
+import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from pairlearn import CIPSClassifier, Pairs
 from pairlearn.assignment import (
     assign_from_pairs,
     assign_from_points,
+    majority_sign,
     naive_assignment,
 )
 from pairlearn.metrics import q_statistic
@@ -44,7 +47,7 @@ def test_sign_from_pairs_is_the_better_one_within_lemma_3(prior, error):
     for _ in range(trials):
         y, f = noisy_scores(2 * m, prior, error, rng)
         with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("pairlearn.assignment._UNINFORMATIVE", 2.0)
+            patch.setattr("pairlearn.assignment._WEAK", 1.0)
             result = assign_from_pairs(f[:m], f[m:], y[:m] * y[m:], majority=majority)
         n_wrong += result.sign != best
     bound = assignment_error_bound(m, prior, error)
@@ -61,10 +64,41 @@ def test_record_of_an_assignment():
     assert result.bound == pytest.approx(math.exp(-2 * 3 * (1 / 3) ** 2))
 
 
+def test_p_value_is_a_sign_test():
+    """Votes of pairs put into one class, against a fair coin."""
+    f = np.array([1.0] * 30 + [-1.0] * 10 + [1.0] * 5)
+    g = np.array([1.0] * 30 + [-1.0] * 10 + [-1.0] * 5)
+    t = np.where(np.arange(45) < 40, 1, -1)
+    result = assign_from_pairs(f, g, t, majority=1)
+    exact = binomtest(30, 40, alternative="greater").pvalue
+    assert result.p_value == pytest.approx(exact, rel=0.5)
+    assert result.sign == 1
+
+
+def test_swapped_assignments_are_rarely_silent():
+    """Near prior 1/2 signs are often wrong: then there is a warning, mostly."""
+    rng = np.random.default_rng(0)
+    silent = 0
+    for _ in range(400):
+        y, f = noisy_scores(80, 0.56, 0.1, rng)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = assign_from_pairs(f[:40], f[40:], y[:40] * y[40:], majority=1)
+        silent += result.sign < 0 and not caught
+    assert silent / 400 < 0.05
+
+
+def test_majority_by_name():
+    assert majority_sign("b", ("a", "b")) == majority_sign(1) == 1
+    assert majority_sign("a", ("a", "b")) == majority_sign(-1) == -1
+    with pytest.raises(ValueError, match="name of the class"):
+        majority_sign("c", ("a", "b"))
+
+
 def test_a_tie_follows_the_paper():
     """At Q = 1/2: s = -sign(2p - 1)."""
     for majority in (-1, 1):
-        with pytest.warns(UserWarning, match="guess"):
+        with pytest.warns(UserWarning, match="may be swapped"):
             result = assign_from_pairs([1], [-1], [1], majority=majority)
         assert result.sign == -majority
 
@@ -72,10 +106,14 @@ def test_a_tie_follows_the_paper():
 def test_weights_count_as_pairs():
     left, right, t = np.array([1.0, 1, 1]), np.array([1.0, -1, 1]), [1, -1, 1]
     plain = assign_from_pairs(left, right, t, majority=1)
-    assert assign_from_pairs(left, right, t, majority=1, sample_weight=[3] * 3) == plain
+    thrice = assign_from_pairs(left, right, t, majority=1, sample_weight=[3] * 3)
+    assert (thrice.sign, thrice.q, thrice.bound) == (plain.sign, plain.q, plain.bound)
+    assert thrice.p_value == pytest.approx(plain.p_value)
     # A pair of weight zero is as good as absent.
-    fewer = assign_from_pairs(left[:2], right[:2], t[:2], majority=1)
-    ignored = assign_from_pairs(left, right, t, majority=1, sample_weight=[1, 1, 0])
+    with pytest.warns(UserWarning, match="may be swapped"):
+        fewer = assign_from_pairs(left[:2], right[:2], t[:2], majority=1)
+    with pytest.warns(UserWarning, match="may be swapped"):
+        ignored = assign_from_pairs(left, right, t, majority=1, sample_weight=[1, 1, 0])
     assert (ignored.sign, ignored.q, ignored.bound) == (
         fewer.sign,
         fewer.q,

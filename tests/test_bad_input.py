@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from pairlearn import CIPSClassifier, Pairs
+from pairlearn import CIPSClassifier, Pairs, certify
 from tests.estimators import ESTIMATORS
 
 RNG = np.random.default_rng(0)
@@ -35,6 +35,16 @@ CASES = {
     "answers as a table": (Pairs(X, INDEX), np.ones((10, 2)), "1-D array, one a pair"),
     "0 and 1": (Pairs(X, INDEX), (T > 0).astype(int), "2 \\* t - 1"),
     "words": (Pairs(X, INDEX), np.where(T > 0, "same", "different"), "numpy.where"),
+    "words as objects": (
+        Pairs(X, INDEX),
+        np.where(T > 0, "1", "-1").astype(object),
+        "numpy.where",
+    ),
+    "missing among objects": (
+        Pairs(X, INDEX),
+        pd.array([True, pd.NA, *[False] * 8], dtype="boolean"),
+        "answer 1 is nan.*pandas.notna",
+    ),
     "answer out of range": (Pairs(X, INDEX), 3 * T, "answer 0 is -3.*\\+1 \\(same\\)"),
     "missing answer": (
         Pairs(X, INDEX),
@@ -57,7 +67,7 @@ CASES = {
     "text": (
         Pairs(pd.DataFrame({"a": list("uvwxy" * 4), "b": 1.0}), INDEX),
         T,
-        "not a number.*OneHotEncoder",
+        "not a number.*make_column_transformer",
     ),
     "objects": (Pairs(X.astype(object) * 1j, INDEX), T, "not a number"),
 }
@@ -83,11 +93,35 @@ def test_fit(estimator, case):
         ([[True, False]], "integers"),
         ([0, 1], r"shape \(n_pairs, 2\)"),
         ([[0, 1, 2]], r"shape \(n_pairs, 2\)"),
+        ([[0, 1, 2], [1, 2, 3]], r"pass index.T"),
     ],
 )
 def test_index(index, message):
     with pytest.raises(ValueError, match=message):
         Pairs(X, index)
+
+
+def test_answers_as_tables_deliver_them():
+    plain = CIPSClassifier().fit(Pairs(X, INDEX), T)
+    for t in (
+        (T > 0).astype(object),
+        pd.Series(T > 0),
+        pd.Series(T > 0, dtype="boolean"),
+        pd.Series(T, dtype="Int64"),
+        T.astype(object),
+        (T > 0).tolist(),
+    ):
+        again = CIPSClassifier().fit(Pairs(X, INDEX), t)
+        np.testing.assert_array_equal(again.coef_, plain.coef_)
+
+
+def test_wrong_order_of_arguments():
+    with pytest.raises(ValueError, match=r"Pairs.sample\(X, n_pairs, y\)"):
+        Pairs.sample(X, T, 5)
+    with pytest.raises(TypeError, match=r"certify\(clf, pairs, t\)"):
+        certify(Pairs(X, INDEX), CIPSClassifier(), T)
+    with pytest.raises(TypeError, match="read_csv"):
+        Pairs.from_frame("points.csv", "pairs.csv")
 
 
 def test_points_must_be_a_table():
@@ -120,6 +154,7 @@ def test_weights(estimator, weight, message):
         ({"loss": "unhinged", "solver": "lbfgs"}, "use solver='eigen'"),
         ({"alpha": -1.0}, "alpha"),
         ({"alpha": np.nan}, "alpha"),
+        ({"alpha": "1"}, "alpha"),
         ({"max_iter": 0}, "max_iter"),
         ({"max_iter": 2.5}, "max_iter"),
         ({"n_init": 0}, "n_init"),

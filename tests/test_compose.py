@@ -152,3 +152,5 @@ def test_step_names_and_wrapping():
     assert not isinstance(pipe[1].transformer, OnPoints)
     with pytest.raises(ValueError, match="at least"):
         make_pair_pipeline()
+    with pytest.raises(ValueError, match="last step must be a pair classifier"):
+        make_pair_pipeline(StandardScaler())

@@ -72,16 +72,17 @@ def test_demo_writes_its_figure_and_nothing_else(tmp_path):
     assert result.stderr == ""
     assert [path.name for path in tmp_path.iterdir()] == ["demo.png"]
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
-    for word in ("pairs", "seconds", "certified error", "true error"):
+    for word in ("training pairs", "fit seconds", "certified error", "true error"):
         assert word in result.stdout
 
 
 @pytest.mark.parametrize(
-    ("out", "message"), [("no/such/a.png", "no folder"), ("a.foo", "cannot write")]
+    ("out", "code", "message"),
+    [("no/such/a.png", 1, "no folder"), ("a.foo", 2, "must end in one of .png")],
 )
-def test_demo_that_cannot_write(tmp_path, out, message):
+def test_demo_that_cannot_write(tmp_path, out, code, message):
     result = run("-m", "pairlearn", "demo", "--out", out, cwd=tmp_path)
-    assert result.returncode == 1
+    assert result.returncode == code
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert list(tmp_path.iterdir()) == []

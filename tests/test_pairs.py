@@ -91,7 +91,7 @@ def test_from_frame(frame):
     assert list(only.X.columns) == ["v"]
     with pytest.raises(ValueError, match=r"no column 'left'.*'one'"):
         Pairs.from_frame(points, asked, id="id")
-    with pytest.raises(ValueError, match=r"2 id\(s\).*'c'"):
+    with pytest.raises(ValueError, match=r"2 id\(s\).*'c'.*column 'id': 'a', 'b'"):
         Pairs.from_frame(
             points[:2], frame({"left": ["c", "a"], "right": ["a", "c"]}), id="id"
         )

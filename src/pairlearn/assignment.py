@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from pairlearn.metrics import q_statistic
 from pairlearn.validation import check_answers, check_weights
@@ -31,8 +32,8 @@ __all__ = [
     "naive_assignment",
 ]
 
-# Above this bound the pairs say next to nothing about the sign.
-_UNINFORMATIVE = 0.9
+# Warn when chance alone would speak as clearly for a sign at least this often.
+_WEAK = 0.1
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,11 @@ class Assignment:
     bound : float or None
         A bound on the probability of the wrong sign: from pairs that of Lemma 3,
         from points the like. The unknown Q (or error) in it is replaced by its
-        estimate; read as a p-value against the other sign it is exact. None for
-        the naive rule, which has no guarantee.
+        estimate, so it is a guide rather than a guarantee. None for the naive rule,
+        which has no guarantee at all.
+    p_value : float or None
+        How likely votes that speak so clearly for a sign would be if there were no
+        better sign (method "pairs"; normal approximation of a sign test).
     q : float or None
         The estimate of Q (method "pairs").
     error : float or None
@@ -61,6 +65,7 @@ class Assignment:
     sign: int
     method: str
     bound: float | None
+    p_value: float | None = None
     q: float | None = None
     error: float | None = None
     n_pairs: int = 0
@@ -106,7 +111,7 @@ def assign_from_pairs(
     >>> result.sign, round(result.q, 3), result.n_pairs
     (-1, 0.167, 3)
     """
-    check_majority(majority)
+    majority = majority_sign(majority)
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
     answers = check_answers(t, len(left))
     weight = check_weights(sample_weight, len(left))
@@ -115,18 +120,23 @@ def assign_from_pairs(
     q = q_statistic(answers, left, right, sample_weight=weight)
     n_effective = weight.sum() ** 2 / (weight**2).sum()
     bound = math.exp(-2 * n_effective * (q - 0.5) ** 2)
-    if bound > _UNINFORMATIVE:
+    # A pair votes for a sign when its points are put into one class.
+    votes = weight * answers * (np.where(left > 0, 1, -1) + np.where(right > 0, 1, -1))
+    spread = np.sqrt((votes**2).sum())
+    p_value = float(ndtr(-abs(votes.sum()) / spread)) if spread else 0.5
+    if p_value > _WEAK:
         warnings.warn(
-            f"the {len(left)} pairs kept for class assignment hardly tell the classes "
-            f"apart (Q = {q:.3f}, bound {bound:.2f}): the sign is little better than a "
-            "guess. The classes may be of equal size; give more pairs, or use "
-            "assign_from_points",
+            f"the {len(left)} pairs kept for class assignment hardly tell which class "
+            f"is which (p-value {p_value:.2f}): the two may be swapped. Keep more "
+            "pairs for it (assignment_size; pairlearn.theory.pairs_for_assignment "
+            "says how many), or settle it with assign_from_points",
             stacklevel=3,
         )
     return Assignment(
         sign=majority if q < 0.5 else -majority,
         method="pairs",
         bound=bound,
+        p_value=p_value,
         q=q,
         n_pairs=len(left),
     )
@@ -192,7 +202,7 @@ def naive_assignment(scores: ArrayLike, *, majority: int) -> Assignment:
     >>> naive_assignment([1.0, 2.0, -1.0], majority=-1).sign
     -1
     """
-    check_majority(majority)
+    majority = majority_sign(majority)
     scores = np.asarray(scores, dtype=float)
     if scores.ndim != 1 or not len(scores):
         raise ValueError("the naive rule needs the score of at least one point")
@@ -205,11 +215,14 @@ def naive_assignment(scores: ArrayLike, *, majority: int) -> Assignment:
     )
 
 
-def check_majority(majority: int | None) -> None:
-    """Refuse anything but +1 and -1."""
-    if majority not in (-1, 1):
-        raise ValueError(
-            f"majority must be +1 or -1, the class that holds more than half of the "
-            f"points; got {majority!r}. If neither does (prior 1/2), pairs cannot tell "
-            "which class is which: use assign_from_points with a few labelled points"
-        )
+def majority_sign(majority: Any, classes: Any = (-1, 1)) -> int:
+    """Return +1 or -1 for the majority class, given as a sign or by its name."""
+    if majority in (-1, 1):
+        return int(majority)
+    if majority in list(classes):
+        return 1 if majority == classes[1] else -1
+    raise ValueError(
+        "majority must be +1 or -1, or the name of the class that holds more than half "
+        f"of the points; got {majority!r}. If neither does (prior 1/2), pairs cannot "
+        "tell which class is which: use assign_from_points with a few labelled points"
+    )

@@ -8,7 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pairlearn.assignment import Assignment, assign_from_pairs, assign_from_points
+from pairlearn.assignment import (
+    Assignment,
+    assign_from_pairs,
+    assign_from_points,
+    majority_sign,
+)
 from pairlearn.metrics import pair_error
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.validation import check_answers, check_finite_points, check_weights
@@ -127,7 +132,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         pairs: Pairs | ArrayLike,
         t: ArrayLike,
         *,
-        majority: int,
+        majority: Any,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Settle which side is which from pairs that were not used for training.
@@ -138,9 +143,9 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
             Pairs that were not used in `fit`.
         t : array-like of shape (n_pairs,)
             Answers.
-        majority : {+1, -1}
-            Which class holds more than half of the points: +1 for the second of
-            `classes_`, -1 for the first.
+        majority : {+1, -1} or class name
+            Which class holds more than half of the points: one of `classes_`, or +1
+            for the second of them and -1 for the first.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs.
 
@@ -153,7 +158,11 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         answers = check_answers(t, len(pairs), pairs.index)
         left, right = self._pair_scores(pairs)
         outcome = assign_from_pairs(
-            left, right, answers, majority=majority, sample_weight=sample_weight
+            left,
+            right,
+            answers,
+            majority=majority_sign(majority, self.classes_),
+            sample_weight=sample_weight,
         )
         return self._assign(outcome)
 
@@ -244,9 +253,10 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
             if isinstance(error, ValueError) and "convert" not in str(error):
                 raise
             raise ValueError(
-                f"the points hold something that is not a number ({error}); encode "
-                "text and categories first, for example with "
-                "make_pair_pipeline(OneHotEncoder(), ...)"
+                f"the points hold something that is not a number ({error}); encode the "
+                "columns that hold text first, for example make_pair_pipeline("
+                "make_column_transformer((OneHotEncoder(), ['colour']), "
+                "remainder='passthrough'), ...)"
             ) from error
         check_finite_points(X)
         return X

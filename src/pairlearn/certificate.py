@@ -84,8 +84,9 @@ class Certificate:
         low, high = self.clustering_interval
         noise = f", {self.flip_rate:.1%} wrong answers" if self.flip_rate else ""
         return (
-            f"error {self.clustering_error:.1%}, between {low:.1%} and {high:.1%} "
-            f"({self.confidence:.0%} confidence, {self.n_pairs} pairs{noise})"
+            f"error {self.clustering_error:.1%}, between {low:.1%} and {high:.1%}, "
+            f"up to swapping the classes ({self.confidence:.0%} confidence, "
+            f"{self.n_pairs} pairs{noise})"
         )
 
     def __repr__(self) -> str:
@@ -170,8 +171,14 @@ def certify(
     >>> pairs, t = Pairs.sample(X, 600, y, random_state=0)
     >>> clf = CIPSClassifier().fit(pairs[:200], t[:200])
     >>> certify(clf, pairs[200:], t[200:])
-    <Certificate: error 7.3%, between 5.5% and 9.5% (95% confidence, 400 pairs)>
+    <Certificate: error 7.3%, between 5.5% and 9.5%, up to swapping the classes (95%
+    confidence, 400 pairs)>
     """
+    if not hasattr(clf, "predict"):
+        raise TypeError(
+            "certify(clf, pairs, t) wants a fitted classifier first; got "
+            f"{type(clf).__name__}, which has no method predict"
+        )
     pairs = as_pairs(pairs)
     answers = check_answers(t, len(pairs), pairs.index)
     if not len(pairs):

@@ -159,6 +159,11 @@ def make_pair_pipeline(
     """
     if not steps:
         raise ValueError("a pipeline needs at least a pair classifier")
+    if not hasattr(steps[-1], "predict"):
+        raise ValueError(
+            "the last step must be a pair classifier, such as CIPSClassifier(); got "
+            f"{steps[-1]!r}"
+        )
     names = [_name(step) for step in steps]
     for name in {name for name in names if names.count(name) > 1}:
         places = [k for k, other in enumerate(names) if other == name]

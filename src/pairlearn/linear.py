@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from pairlearn.assignment import check_majority
+from pairlearn.assignment import majority_sign
 from pairlearn.base import PairClassifierBase
 from pairlearn.losses import get_loss
 from pairlearn.objective import Frame, PairObjective
@@ -90,10 +90,10 @@ class CIPSClassifier(PairClassifierBase):
         Pairs a step of SGD.
     learning_rate : float, default=0.01
         Rate of SGD.
-    majority : {+1, -1} or None, default=None
-        The class that holds more than half of the points: +1 for the second of
-        `classes`, -1 for the first. None: no class assignment; the two groups get an
-        arbitrary, but deterministic, sign.
+    majority : {+1, -1}, class name or None, default=None
+        The class that holds more than half of the points: one of `classes`, or +1 for
+        the second of them and -1 for the first. None: no class assignment; the two
+        groups get an arbitrary, but deterministic, sign.
     assignment_size : float or int, default=0.2
         Share (or number) of pairs kept out of step 1 for step 2.
     classes : tuple, default=(-1, 1)
@@ -143,7 +143,7 @@ class CIPSClassifier(PairClassifierBase):
     >>> rng = np.random.default_rng(0)
     >>> y = np.where(rng.random(400) < 0.7, 1, -1)
     >>> X = rng.normal(size=(400, 2)) + 1.5 * y[:, None]
-    >>> pairs, t = Pairs.sample(X, 150, y, random_state=0)
+    >>> pairs, t = Pairs.sample(X, 200, y, random_state=0)
     >>> clf = CIPSClassifier(majority=+1, random_state=0).fit(pairs, t)
     >>> round(float(np.mean(clf.predict(X) == y)), 2)
     0.99
@@ -161,7 +161,7 @@ class CIPSClassifier(PairClassifierBase):
         n_init: int = 5,
         batch_size: int = 64,
         learning_rate: float = 0.01,
-        majority: int | None = None,
+        majority: Any = None,
         assignment_size: float = 0.2,
         classes: tuple[Any, Any] = (-1, 1),
         warm_start: bool = False,
@@ -321,8 +321,8 @@ class CIPSClassifier(PairClassifierBase):
                 f"the {loss.name} loss has no finite minimiser without a constraint on "
                 "the weights; use solver='eigen'"
             )
-        if not self.alpha >= 0:
-            raise ValueError(f"alpha must not be negative; got {self.alpha}")
+        if not isinstance(self.alpha, numbers.Real) or not self.alpha >= 0:
+            raise ValueError(f"alpha must be a number, 0 or above; got {self.alpha!r}")
         for name in ("max_iter", "n_init", "batch_size"):
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < 1:
@@ -330,10 +330,11 @@ class CIPSClassifier(PairClassifierBase):
                     f"{name} must be a whole number above 0; got {value!r}"
                 )
         for name in ("tol", "learning_rate"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0; got {getattr(self, name)}")
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or not value > 0:
+                raise ValueError(f"{name} must be a number above 0; got {value!r}")
         if self.majority is not None:
-            check_majority(self.majority)
+            majority_sign(self.majority, self.classes)
         return solver
 
     def _split_for_assignment(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
@@ -25,7 +26,8 @@ _TWO_FORMS = (
     "pairs can be given in two forms:\n"
     "  Pairs(X, index)   points X of shape (n_points, n_features) and row numbers of "
     "shape (n_pairs, 2)\n"
-    "  array             shape (n_pairs, 2, n_features): the two points of each pair"
+    "  array             shape (n_pairs, 2, n_features): the two points of each pair\n"
+    "two tables, row by row, make the first form by Pairs.from_arrays(left, right)"
 )
 
 
@@ -142,6 +144,12 @@ class Pairs:
         array([[2, 0],
                [0, 1]])
         """
+        for name, table in (("points", points), ("pairs", pairs)):
+            if not hasattr(table, "columns"):
+                raise TypeError(
+                    f"{name} must be a pandas or polars frame; got "
+                    f"{type(table).__name__}. Read a file first: pandas.read_csv(...)"
+                )
         columns = list(points.columns)
         _check_columns("points", columns, [*([] if id is None else [id])])
         _check_columns("points", columns, [] if features is None else features)
@@ -161,9 +169,13 @@ class Pairs:
         asked = [np.asarray(pairs[side]).tolist() for side in (left, right)]
         unknown = [name for side in asked for name in side if name not in row_of]
         if unknown:
+            column = "the index of the points" if id is None else f"column {id!r}"
             raise ValueError(
-                f"{len(unknown)} id(s) in the pairs are not among the points, for "
-                f"example {unknown[:3]}"
+                f"{len(unknown)} id(s) in the pairs are not among the points, such as "
+                f"{sorted(set(map(repr, unknown)))[:3]}; the points are known by "
+                f"{column}: {', '.join(map(repr, names[:3]))}, ..."
+                + "; name the column that holds the ids with id="
+                * (id is None)
             )
         index = np.array([[row_of[name] for name in side] for side in asked]).T
         if features is None:
@@ -280,8 +292,11 @@ class Pairs:
         X = _check_table(X)
         n_points = X.shape[0]
         rng = check_random_state(random_state)
-        if n_pairs < 1:
-            raise ValueError(f"n_pairs must be at least 1; got {n_pairs}")
+        if not isinstance(n_pairs, numbers.Integral) or n_pairs < 1:
+            raise ValueError(
+                "Pairs.sample(X, n_pairs, y): n_pairs must be a whole number above 0; "
+                f"got {type(n_pairs).__name__ if np.ndim(n_pairs) else n_pairs}"
+            )
         if reuse:
             if n_points < 2:
                 raise ValueError("at least two points are needed to form a pair")

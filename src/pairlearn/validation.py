@@ -10,7 +10,7 @@ from scipy import sparse
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from pairlearn._typing import Floats, Ints, PointsLike
 
@@ -33,9 +33,10 @@ def check_index(index: ArrayLike, n_points: int) -> Ints:
     if array.size == 0:
         array = array.astype(np.intp).reshape(0, 2)
     if array.ndim != 2 or array.shape[1] != 2:
+        turned = array.ndim == 2 and array.shape[0] == 2
         raise ValueError(
             "index must have shape (n_pairs, 2), two row numbers a pair; "
-            f"got shape {array.shape}"
+            f"got shape {array.shape}" + "; pass index.T" * turned
         )
     if array.dtype.kind not in "iu":
         raise ValueError(
@@ -77,23 +78,21 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
         )
     if len(array) != n_pairs:
         raise ValueError(f"there are {n_pairs} pairs but {len(array)} answers")
+    if array.dtype.kind == "O":
+        array = _plain_answers(array)
     if array.dtype.kind == "b":
         return np.where(array, 1.0, -1.0)
     if array.dtype.kind not in "iuf":
-        try:
-            array = array.astype(float)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"answers must be numbers or bool, got {array.dtype}: {_ANSWER_HELP}. "
-                "Convert words first, for example t = numpy.where(words == 'same', 1,"
-                " -1)"
-            ) from None
+        raise ValueError(
+            f"answers must be numbers or bool, got {array.dtype}: {_ANSWER_HELP}. "
+            "Convert words first, for example t = numpy.where(words == 'same', 1, -1)"
+        )
     array = array.astype(float)
     if not np.isfinite(array).all():
         k = int(np.flatnonzero(~np.isfinite(array))[0])
         raise ValueError(
             f"answer {k} is {array[k]}: {_ANSWER_HELP}. Leave out the pairs without an "
-            "answer: keep = numpy.isfinite(t); pairs[keep], t[keep]"
+            "answer: keep = pandas.notna(t), then pairs[keep] and t[keep]"
         )
     if np.any(np.abs(array) > 1):
         k = int(np.flatnonzero(np.abs(array) > 1)[0])
@@ -112,6 +111,25 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
                 f"different; {impossible.size} such pair(s). Drop or correct them"
             )
     return array
+
+
+def _plain_answers(array: NDArray[Any]) -> NDArray[Any]:
+    """Return answers from a table's column of objects as bool or float, if they are."""
+    # Not equal to itself, or not comparable: NaN, NaT, pandas' NA; or None.
+    missing = [v is None or type(v).__name__ in ("NAType", "NaTType") or v != v
+               for v in array]  # fmt: skip
+    known = [v for v, gone in zip(array, missing, strict=True) if not gone]
+    if any(isinstance(v, str) for v in known):
+        return np.array(known, dtype=str)
+    if known and all(isinstance(v, bool | np.bool_) for v in known):
+        known = (
+            [bool(v) for v in known] if not any(missing) else [2 * v - 1 for v in known]
+        )
+    if not any(missing):
+        return np.array(known)
+    numbers = np.full(len(array), np.nan)
+    numbers[~np.array(missing)] = known
+    return numbers
 
 
 def check_both_kinds(t: Floats) -> None:
@@ -160,8 +178,9 @@ def check_finite_points(X: PointsLike) -> None:
         rows, columns = np.nonzero(~np.isfinite(X))
     raise ValueError(
         f"the points contain NaN or infinity, first in row {rows[0]}, column "
-        f"{columns[0]} ({len(rows)} value(s)). Drop those points or fill them in, for "
-        "example with make_pair_pipeline(SimpleImputer(), ...)"
+        f"{columns[0]} ({len(rows)} value(s)). Drop those points, or fill them in: "
+        "make_pair_pipeline(SimpleImputer(), ...), within make_column_transformer if "
+        "some columns hold text"
     )
 
 

@@ -16,6 +16,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -52,8 +53,11 @@ def demo(
     Uses the breast cancer data that ships inside scikit-learn. The labels serve to
     answer "same or different?" for random pairs, and at the end to check the result.
     """
-    from pairlearn.cli.demo import draw, run, show
+    from pairlearn.cli.demo import FORMATS, draw, run, show
 
+    if out.suffix not in FORMATS:
+        typer.echo(f"{out} must end in one of {', '.join(FORMATS)}", err=True)
+        raise typer.Exit(2)
     if not out.parent.is_dir():
         typer.echo(f"there is no folder {out.parent} to write {out.name} to", err=True)
         raise typer.Exit(1)
@@ -61,7 +65,7 @@ def demo(
     show(result)
     try:
         draw(result, out)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         typer.echo(f"cannot write the figure {out}: {error}", err=True)
         raise typer.Exit(1) from None
     typer.echo(f"Figure: {out}")

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from pairlearn._typing import Floats
     from pairlearn.certificate import Certificate
 
-__all__ = ["DemoResult", "draw", "run", "show"]
+__all__ = ["FORMATS", "DemoResult", "draw", "run", "show"]
+
+FORMATS = (".png", ".svg", ".pdf")
 
 N_TRAIN_POINTS = 300
 N_TRAIN_PAIRS = 400
@@ -36,7 +38,7 @@ class DemoResult:
     n_train_pairs: int
     n_train_points: int
     seconds: float
-    assignment_bound: float
+    assignment_p_value: float
     certificates: list[Certificate]  # from ever more pairs; the last is the result
     true_error: float
     scores: Floats
@@ -57,7 +59,7 @@ def run(seed: int = 0) -> DemoResult:
         StandardScaler(),
         CIPSClassifier(
             alpha=0.01,
-            majority=+1,  # most tissue is benign: all that is known of the classes
+            majority="benign",  # all that is known of the classes
             assignment_size=0.25,
             classes=CLASSES,
             random_state=seed,
@@ -73,7 +75,7 @@ def run(seed: int = 0) -> DemoResult:
         n_train_pairs=len(asked),
         n_train_points=len(train),
         seconds=seconds,
-        assignment_bound=clf[-1].assignment_.bound,
+        assignment_p_value=clf[-1].assignment_.p_value,
         certificates=[certify(clf, fresh[:m], t_fresh[:m]) for m in steps],
         true_error=float(np.mean(clf.predict(X[rest]) != y[rest])),
         scores=clf.decision_function(X[rest]),
@@ -88,13 +90,14 @@ def show(result: DemoResult) -> None:
 
     certificate = result.certificates[-1]
     low, high = certificate.clustering_interval
+    settled = f"p-value {max(result.assignment_p_value, 1e-4):.1g}"
     table = Table(
         title="Breast cancer, told apart by pairs alone", title_justify="left"
     )
-    table.add_column("pairs", justify="right")
-    table.add_column("seconds", justify="right")
-    table.add_column("certified error (no labels)", style="bold")
-    table.add_column("true error (labels)")
+    table.add_column("training pairs", justify="right")
+    table.add_column("fit seconds", justify="right")
+    table.add_column("certified error", style="bold")
+    table.add_column("true error")
     table.add_row(
         f"{result.n_train_pairs}",
         f"{result.seconds:.2f}",
@@ -102,8 +105,10 @@ def show(result: DemoResult) -> None:
         f"{result.true_error:.1%}",
     )
     table.caption = (
-        f"Certificate: {certificate.confidence:.0%} confidence, "
-        f"{certificate.n_pairs} fresh pairs; truth: the same {len(result.y)} points."
+        f"Certificate: {certificate.confidence:.0%} confidence, from "
+        f"{certificate.n_pairs} fresh pairs. True error: {len(result.y)} points.\n"
+        "Labels served for the true error alone. Which side is benign was\n"
+        f"settled by pairs, knowing that it is the majority ({settled})."
     )
     table.caption_justify = "left"
     Console().print(table)
@@ -137,11 +142,17 @@ def _draw_scores(axes: Any, result: DemoResult) -> None:
     shown = np.clip(result.scores, -reach, reach)
     groups = [shown[result.y == name] for name in CLASSES]
     axes.hist(
-        groups, bins, stacked=True, color=[COLOURS[c] for c in CLASSES], label=CLASSES
+        groups,
+        bins,
+        stacked=True,
+        edgecolor="white",
+        linewidth=0.4,
+        color=[COLOURS[c] for c in CLASSES],
+        label=CLASSES,
     )
     axes.axvline(0, color="black", linewidth=1.2, linestyle="--")
     axes.set_xlabel("score f(x) of unseen points")
-    axes.set_ylabel("points")
+    axes.set_ylabel("points, stacked")
     axes.set_title(
         f"The boundary, drawn by {result.n_train_pairs} answers\n“same or different?”",
         fontsize=11,
@@ -156,7 +167,7 @@ def _draw_certificates(axes: Any, result: DemoResult) -> None:
     estimate = [c.clustering_error for c in result.certificates]
     axes.fill_between(
         n_pairs, 100 * low, 100 * high, color="#55a868", alpha=0.25, linewidth=0,
-        label="certificate, 95 % (no labels)",
+        label="certificate, 95% confidence",
     )  # fmt: skip
     axes.plot(n_pairs, 100 * np.array(estimate), color="#2f7d46", label="its estimate")
     axes.axhline(
@@ -166,7 +177,7 @@ def _draw_certificates(axes: Any, result: DemoResult) -> None:
     axes.set_ylim(0, None)
     axes.set_xlim(n_pairs[0], n_pairs[-1])
     axes.set_xlabel("fresh pairs")
-    axes.set_ylabel("error in %")
+    axes.set_ylabel("error, %")
     axes.set_title(
         "Its error, certified by fresh pairs\nwithout one class label",
         fontsize=11,
