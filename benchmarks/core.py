@@ -16,7 +16,7 @@ from benchmarks.report import machine, publish, table
 from pairlearn import CIPSClassifier, Pairs, clustering_error
 from pairlearn.objective import Frame, PairObjective
 from pairlearn.points import as_points
-from pairlearn.risks import ProductRisk
+from pairlearn.risks import ProductRisk, answer_coefficients
 from pairlearn.solvers import best_length, eigenvectors, minimise_lbfgs
 from tests.conftest import common_task
 from tests.test_linear import random_problem
@@ -129,8 +129,9 @@ def compare_starts(n_problems: int = 200) -> str:
         rng = np.random.RandomState(seed)
         points = as_points(pairs.X)
         frame = Frame.of(points, ALPHA, fit_intercept=True)
-        weight, risk = np.ones(len(t)), ProductRisk("logistic")
-        objective = PairObjective(points, pairs.index, t, weight, risk, ALPHA, frame)
+        answers = answer_coefficients(t, np.ones(len(t)))
+        risk = ProductRisk("logistic")
+        objective = PairObjective(points, pairs.index, *answers, risk, ALPHA, frame)
 
         def reach(direction, objective=objective):
             start = best_length(objective, direction) * direction

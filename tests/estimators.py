@@ -1,10 +1,20 @@
 """The estimators under the shared contract: add a name here and it is covered."""
 
-from pairlearn import CIPSClassifier
+from pairlearn import (
+    CIPSClassifier,
+    MCLClassifier,
+    OVPCClassifier,
+    SDClassifier,
+    SLLCClassifier,
+)
 
 ESTIMATORS = {
     "cips-logistic": CIPSClassifier(random_state=0),
     "cips-hinge": CIPSClassifier(loss="hinge", random_state=0),
     "cips-sgd": CIPSClassifier(solver="sgd", max_iter=30, n_init=1, random_state=0),
     "cips-eigen": CIPSClassifier(loss="unhinged", random_state=0),
+    "mcl": MCLClassifier(random_state=0),
+    "sd": SDClassifier(prior=0.7, alpha=0.01),
+    "ovpc": OVPCClassifier(random_state=0),
+    "sllc": SLLCClassifier(random_state=0),
 }

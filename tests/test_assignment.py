@@ -12,6 +12,7 @@ from pairlearn.assignment import (
     majority_sign,
     naive_assignment,
 )
+from pairlearn.base import split_for_assignment
 from pairlearn.metrics import q_statistic
 from pairlearn.theory import (
     assignment_error_bound,
@@ -56,12 +57,14 @@ def test_sign_from_pairs_is_the_better_one_within_lemma_3(prior, error):
 
 
 def test_record_of_an_assignment():
-    result = assign_from_pairs([1, 2, 1], [1, 1, -1], [1, 1, -1], majority=1)
+    f, g = [1, 2, 1, 2, 1], [1, 1, 3, 1, -1]
+    result = assign_from_pairs(f, g, [1, 1, 1, 1, -1], majority=1)
     assert result.sign == 1
     assert result.method == "pairs"
-    assert result.q == pytest.approx(1 / 6)
-    assert result.n_pairs == 3
-    assert result.bound == pytest.approx(math.exp(-2 * 3 * (1 / 3) ** 2))
+    assert result.q == pytest.approx(1 / 10)
+    assert result.n_pairs == 5
+    assert result.bound == pytest.approx(math.exp(-2 * 5 * (4 / 10) ** 2))
+    assert result.p_value == pytest.approx(1 / 16)
 
 
 def test_p_value_is_a_sign_test():
@@ -71,7 +74,7 @@ def test_p_value_is_a_sign_test():
     t = np.where(np.arange(45) < 40, 1, -1)
     result = assign_from_pairs(f, g, t, majority=1)
     exact = binomtest(30, 40, alternative="greater").pvalue
-    assert result.p_value == pytest.approx(exact, rel=0.5)
+    assert result.p_value == pytest.approx(exact)
     assert result.sign == 1
 
 
@@ -91,6 +94,9 @@ def test_swapped_assignments_are_rarely_silent():
 def test_majority_by_name():
     assert majority_sign("b", ("a", "b")) == majority_sign(1) == 1
     assert majority_sign("a", ("a", "b")) == majority_sign(-1) == -1
+    # A name comes before a sign.
+    assert majority_sign(1, (1, 2)) == majority_sign(1, (1, -1)) == -1
+    assert majority_sign(-1, ("a", "b")) == -1
     with pytest.raises(ValueError, match="name of the class"):
         majority_sign("c", ("a", "b"))
 
@@ -104,21 +110,20 @@ def test_a_tie_follows_the_paper():
 
 
 def test_weights_count_as_pairs():
-    left, right, t = np.array([1.0, 1, 1]), np.array([1.0, -1, 1]), [1, -1, 1]
-    plain = assign_from_pairs(left, right, t, majority=1)
-    thrice = assign_from_pairs(left, right, t, majority=1, sample_weight=[3] * 3)
-    assert (thrice.sign, thrice.q, thrice.bound) == (plain.sign, plain.q, plain.bound)
-    assert thrice.p_value == pytest.approx(plain.p_value)
-    # A pair of weight zero is as good as absent.
-    with pytest.warns(UserWarning, match="may be swapped"):
-        fewer = assign_from_pairs(left[:2], right[:2], t[:2], majority=1)
-    with pytest.warns(UserWarning, match="may be swapped"):
-        ignored = assign_from_pairs(left, right, t, majority=1, sample_weight=[1, 1, 0])
-    assert (ignored.sign, ignored.q, ignored.bound) == (
-        fewer.sign,
-        fewer.q,
-        fewer.bound,
+    left, right = np.array([1.0, 1, 1, 1, 1, 1]), np.array([1.0, -1, 1, 1, 1, 1])
+    t = np.array([1, -1, 1, 1, 1, -1])
+    plain = assign_from_pairs(left[:5], right[:5], t[:5], majority=1)
+    thrice = assign_from_pairs(
+        left[:5], right[:5], t[:5], majority=1, sample_weight=[3] * 5
     )
+    # A pair of weight zero is as good as absent.
+    weight = [1, 1, 1, 1, 1, 0]
+    ignored = assign_from_pairs(left, right, t, majority=1, sample_weight=weight)
+    for other in (thrice, ignored):
+        assert other.sign == plain.sign
+        assert other.q == pytest.approx(plain.q)
+        assert other.bound == pytest.approx(plain.bound)
+        assert other.p_value == pytest.approx(plain.p_value)
 
 
 def test_sign_from_points():
@@ -159,7 +164,10 @@ def test_fit_with_majority_names_the_classes(majority, blobs):
     assert clf.assignment_.n_pairs == 30
     # Step 2 saw pairs that step 1 did not: the rest alone gives the same boundary.
     rng = np.random.RandomState(0)
-    train = np.sort(rng.permutation(150)[30:])
+    train, kept = split_for_assignment(
+        pairs, t, np.ones(150), majority=majority, assignment_size=0.2, rng=rng
+    )
+    assert len(np.intersect1d(train, kept)) == 0
     alone = CIPSClassifier(random_state=0).fit(pairs[train], t[train])
     np.testing.assert_allclose(np.abs(alone.coef_), np.abs(clf.coef_), rtol=1e-6)
 
@@ -196,3 +204,57 @@ def test_wrong_assignment_size(size, blobs):
     pairs, t = Pairs.sample(X, 150, y, random_state=0)
     with pytest.raises(ValueError, match="assignment_size"):
         CIPSClassifier(majority=1, assignment_size=size).fit(pairs, t)
+
+
+def test_training_keeps_both_kinds_and_weightless_pairs():
+    t = np.array([1.0] * 9 + [-1.0])
+    weight = np.where(np.arange(10) < 3, 0.0, 1.0)
+    pairs = Pairs.sample(np.zeros((20, 1)), 10, random_state=0)
+    for seed in range(20):
+        rng = np.random.RandomState(seed)
+        train, kept = split_for_assignment(
+            pairs, t, weight, majority=1, assignment_size=0.3, rng=rng
+        )
+        assert len(kept) == 3
+        assert 9 in train
+        assert (weight[kept] > 0).all()
+
+
+def test_pairs_that_share_points_do_not_count_twice():
+    """400 pairs of 40 points at prior 1/2 hold 20 independent votes, not 400."""
+    rng = np.random.default_rng(0)
+    sure = 0
+    for seed in range(40):
+        y = rng.permutation(np.repeat([-1, 1], 20))
+        X = (y * (rng.random(40) < 0.9) + 0.01 * rng.normal(size=40))[:, None]
+        pairs, t = Pairs.sample(X, 400, y, reuse=True, random_state=seed)
+        clf = CIPSClassifier().fit(pairs, t)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            clf.assign_from_pairs(pairs, t, majority=1)
+        sure += clf.assignment_.p_value < 0.01
+    assert sure <= 4
+
+
+def test_named_features_with_majority_do_not_warn(blobs):
+    pd = pytest.importorskip("pandas")
+    X, y = blobs
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    pairs, t = Pairs.sample(frame, 150, y, random_state=0)
+    clf = CIPSClassifier(majority=1, random_state=0).fit(pairs, t)
+    assert np.mean(clf.predict(frame) == y) > 0.85
+
+
+def test_pairs_that_share_no_point_are_kept_for_assignment():
+    pairs = Pairs.sample(np.zeros((300, 1)), 400, reuse=True, random_state=0)
+    t = np.where(np.arange(400) % 2, 1.0, -1.0)
+    _, kept = split_for_assignment(
+        pairs,
+        t,
+        np.ones(400),
+        majority=1,
+        assignment_size=100,
+        rng=np.random.RandomState(0),
+    )
+    assert len(kept) == 100
+    assert pairs[kept].is_disjoint()

@@ -161,8 +161,13 @@ def test_weights(estimator, weight, message):
         ({"tol": 0.0}, "tol"),
         ({"majority": 0}, "prior 1/2.*assign_from_points"),
         ({"majority": 2}, r"\+1 or -1"),
-        ({"classes": (1, 1)}, "two classes"),
-        ({"classes": (1, 2, 3)}, "two classes"),
+        ({"classes": (1, 1)}, "2 classes"),
+        ({"classes": (1, 2, 3)}, "2 classes"),
+        ({"classes": 5}, "2 classes"),
+        ({"loss": ["hinge"]}, "unknown loss"),
+        ({"alpha": np.inf}, "alpha"),
+        ({"majority": np.ones(2)}, "name of the class"),
+        ({"majority": 1, "assignment_size": "x"}, "assignment_size"),
     ],
 )
 def test_parameters(parameters, message):
@@ -170,7 +175,6 @@ def test_parameters(parameters, message):
         CIPSClassifier(**parameters).fit(Pairs(X, INDEX), T)
 
 
-@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
 def test_diverging_sgd_says_so():
     clf = CIPSClassifier(loss="squared", solver="sgd", learning_rate=10.0)
     with pytest.raises(FloatingPointError, match=r"learning_rate=10\.0: lower it"):
@@ -195,6 +199,17 @@ def test_predict(estimator):
         model.predict(spoiled(np.nan))
     with pytest.raises(ValueError, match="majority"):
         model.assign_from_pairs(Pairs(X, INDEX), T, majority=None)
+
+
+def test_the_row_of_a_gap_is_the_users_own():
+    table = np.vstack([np.zeros((7, 3)), spoiled(np.nan)])
+    with pytest.raises(ValueError, match="row 11, column 1"):
+        CIPSClassifier().fit(Pairs(table, INDEX + 7), T)
+
+
+def test_numbers_too_large_to_square():
+    with pytest.raises(ValueError, match="too large"):
+        CIPSClassifier().fit(Pairs(X * 1e160, INDEX), T)
 
 
 def test_nan_in_a_point_without_pairs_is_no_problem():

@@ -110,6 +110,20 @@ def test_reprs():
     assert certificate._repr_html_().count("<svg") == 2
 
 
+def test_only_two_classes_are_certified():
+    model = LogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    pairs = Pairs(np.array([[-9.0], [1.0], [9.0], [9.0]]), [[0, 1], [2, 3]])
+    with pytest.raises(ValueError, match="two classes"):
+        certify(model, pairs, [-1, 1])
+
+
+def test_flip_rate_that_is_too_high_is_noticed():
+    pairs, _ = gaussian_pairs(400, np.random.default_rng(0))
+    agreed = Threshold().predict(pairs.X)[pairs.index].prod(axis=1)
+    with pytest.warns(UserWarning, match="flip_rate seems too high"):
+        certify(Threshold(), pairs, agreed, flip_rate=0.2)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

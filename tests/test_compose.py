@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -13,6 +14,7 @@ from sklearn.model_selection import (
     train_test_split,
 )
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pairlearn import (
     CIPSClassifier,
@@ -123,7 +125,7 @@ def test_scikit_learn_tools_work(blobs, blob_pairs):
     search = GridSearchCV(
         pipe,
         {
-            "cipsclassifier__alpha": [1e-3, 100.0],
+            "cipsclassifier__alpha": [1e-3, 0.5],
             "standardscaler__transformer__with_mean": [True, False],
         },
     ).fit(pairs, t)
@@ -154,3 +156,27 @@ def test_step_names_and_wrapping():
         make_pair_pipeline()
     with pytest.raises(ValueError, match="last step must be a pair classifier"):
         make_pair_pipeline(StandardScaler())
+
+
+def test_output_as_frames(blob_pairs):
+    pairs, t = blob_pairs
+    frame = pd.DataFrame(pairs.X, columns=list("abcd"))
+    pipe = make_pair_pipeline(StandardScaler(), CIPSClassifier())
+    pipe.set_output(transform="pandas").fit(Pairs(frame, pairs.index), t)
+    assert pipe[-1].feature_names_in_.tolist() == list("abcd")
+    with config_context(transform_output="pandas"):
+        plain = make_pair_pipeline(StandardScaler(), CIPSClassifier())
+        plain.fit(Pairs(frame, pairs.index), t)
+    np.testing.assert_allclose(pipe[-1].coef_, plain[-1].coef_)
+
+
+ON_POINTS = [
+    pytest.param(estimator, check, id=check.func.__name__)
+    for estimator, check in estimator_checks_generator(OnPoints(StandardScaler()))
+]
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks feed odd data on purpose
+@pytest.mark.parametrize(("estimator", "check"), ON_POINTS)
+def test_scikit_learn_check_of_a_wrapped_transformer(estimator, check):
+    check(estimator)

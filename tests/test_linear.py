@@ -33,6 +33,19 @@ def random_problem(seed):
     return Pairs.sample(X, n_pairs, y, random_state=seed)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", CURVED)
+@pytest.mark.parametrize("seed", range(5))
+def test_lbfgs_is_no_worse_than_sgd_for_any_loss(loss, seed):
+    pairs, t = random_problem(seed)
+    rate = 0.01 if LOSSES[loss].lipschitz() == 1 else 0.001
+    sgd = CIPSClassifier(
+        loss=loss, solver="sgd", n_init=20, learning_rate=rate, random_state=seed
+    ).fit(pairs, t)
+    lbfgs = CIPSClassifier(loss=loss, solver="lbfgs").fit(pairs, t)
+    assert lbfgs.objective_ <= sgd.objective_ + 1e-4
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_lbfgs_is_no_worse_than_the_best_of_twenty_sgd_runs(seed):
     pairs, t = random_problem(seed)
@@ -167,7 +180,7 @@ def test_soft_answers_and_bool(blob_pairs):
 def test_same_seed_same_result_and_no_global_state(solver, blob_pairs):
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - must stay untouched
     fits = [
-        CIPSClassifier(solver=solver, max_iter=5, n_init=3, majority=1, random_state=3)
+        CIPSClassifier(solver=solver, max_iter=5, n_init=3, random_state=3)
         .fit(*blob_pairs)
         .coef_
         for _ in range(2)
@@ -181,6 +194,8 @@ def test_history_falls_to_the_objective(blob_pairs):
     path = clf.history_["objective"]
     assert path[-1] == pytest.approx(clf.objective_)
     assert (np.diff(path) <= 1e-12).all()
+    hinge = CIPSClassifier(loss="hinge").fit(*blob_pairs)
+    assert hinge.history_["objective"][-1] == pytest.approx(hinge.objective_)
     assert len(path) == clf.n_iter_ + 1
     assert clf.history_["n_evaluations"] >= clf.n_iter_
     sgd = CIPSClassifier(solver="sgd", max_iter=30, n_init=1, random_state=0)
@@ -200,6 +215,48 @@ def test_warm_start_goes_on_where_it_stopped(blob_pairs):
     )
     path = [sgd.fit(*blob_pairs).objective_ for _ in range(4)]
     assert path == sorted(path, reverse=True)
+
+
+def test_warm_start_leaves_a_flat_place(blob_pairs):
+    """A previous solution at w = 0 is stationary: going on from there would stay."""
+    pairs, t = blob_pairs
+    clf = CIPSClassifier(alpha=100.0, fit_intercept=False, warm_start=True)
+    with pytest.warns(UserWarning, match="penalty outweighs"):
+        clf.fit(pairs, t)
+    clf.set_params(alpha=1e-4).fit(pairs, t)
+    cold = CIPSClassifier(alpha=1e-4, fit_intercept=False).fit(pairs, t)
+    assert clf.objective_ == pytest.approx(cold.objective_, abs=1e-8)
+
+
+def test_weights_count_by_themselves_in_a_stream(blob_pairs):
+    pairs, t = blob_pairs
+    start = CIPSClassifier().partial_fit(pairs, t)
+    steps = []
+    for weight, rate in ((2.0, 0.01), (1.0, 0.02)):
+        clf = clone(start).set_params(learning_rate=rate, alpha=0.0)
+        clf.partial_fit(pairs[:5], t[:5])
+        clf.coef_, clf.intercept_ = start.coef_, start.intercept_
+        clf.partial_fit(pairs[:20], t[:20], sample_weight=np.full(20, weight))
+        steps.append(clf.coef_)
+    np.testing.assert_allclose(*steps)
+
+
+def test_a_failed_refit_changes_nothing(blob_pairs):
+    pairs, t = blob_pairs
+    clf = CIPSClassifier().fit(pairs, t)
+    for bad in (np.zeros((4, 2, 7)), np.full((4, 2, 4), np.nan)):
+        with pytest.raises(ValueError, match=r"kinds|NaN"):
+            clf.fit(bad, [1, 1, 1, -1] if np.isnan(bad).any() else np.ones(4))
+    assert clf.predict(pairs.X).shape == (300,)
+
+
+def test_answers_that_cancel_out_in_many_features():
+    X = np.zeros((40, DENSE_FEATURES + 50))
+    t = np.where(np.arange(20) % 2, 1, -1)
+    clf = CIPSClassifier()
+    with pytest.warns(UserWarning, match="penalty outweighs"):
+        clf.fit(Pairs(X, np.arange(40).reshape(20, 2)), t)
+    assert np.isfinite(clf.coef_).all()
 
 
 def test_partial_fit_learns_from_a_stream_and_keeps_its_sign(common):
@@ -264,10 +321,12 @@ def test_unconverged_fit_warns_with_advice(blob_pairs):
         CIPSClassifier(max_iter=2).fit(*blob_pairs)
 
 
-def test_uninformative_answers_still_fit(blob_pairs):
-    pairs, _ = blob_pairs
-    t = np.random.default_rng(0).choice([-1, 1], size=len(pairs))
-    clf = CIPSClassifier(alpha=10.0).fit(pairs, t)
+def test_a_penalty_that_outweighs_the_answers_warns(blob_pairs):
+    pairs, t = blob_pairs
+    t = np.where(np.arange(len(t)) % 2, 1, -1)
+    clf = CIPSClassifier(alpha=10.0, fit_intercept=False)
+    with pytest.warns(UserWarning, match="penalty outweighs"):
+        clf.fit(pairs, t)
     assert np.isfinite(clf.coef_).all()
     assert clf.objective_ <= np.log(2) + 1e-6
 

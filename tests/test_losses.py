@@ -27,6 +27,7 @@ def test_derivative_agrees_with_finite_differences(name):
         ("squared_hinge", lambda u: max(0.0, 1 - u) ** 2),
         ("squared", lambda u: (1 - u) ** 2),
         ("exponential", lambda u: math.exp(-u)),
+        ("double_hinge", lambda u: max(-u, (1 - u) / 2, 0)),
         ("unhinged", lambda u: 1 - u),
         ("linear", lambda u: -u),
     ],

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from pairlearn import Pairs
-from pairlearn.pairs import as_pairs, take_rows
+from pairlearn.pairs import as_pairs
+from pairlearn.tables import take_rows
 
 X = np.arange(12.0).reshape(6, 2)
 INDEX = [[0, 1], [2, 3], [1, 4]]
@@ -116,6 +117,9 @@ def test_from_graph_reads_links_once():
     pairs = Pairs.from_graph(X, signed + signed.T)
     answers = (signed + signed.T)[pairs.left, pairs.right]
     np.testing.assert_array_equal(answers, [1, -1])
+    below = sparse.csr_array(np.tril(signed + signed.T))
+    pairs = Pairs.from_graph(X, below)
+    np.testing.assert_array_equal(below[pairs.left, pairs.right], [1, -1])
     with pytest.raises(ValueError, match="square"):
         Pairs.from_graph(X, np.zeros((3, 3)))
 
@@ -137,6 +141,27 @@ def test_sample_with_reuse_is_uniform_over_distinct_points():
     counts = np.bincount(pairs.left * 4 + pairs.right, minlength=16).reshape(4, 4)
     off_diagonal = counts[~np.eye(4, dtype=bool)]
     assert abs(off_diagonal - 1000).max() < 5 * np.sqrt(1000)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_missing_labels_have_no_answer(gap):
+    labels = np.array([1, 1, 1, gap, 0, 0], dtype=object if gap is None else float)
+    with pytest.raises(ValueError, match="point 3 has no label"):
+        Pairs(X, INDEX).answers(labels)
+
+
+def test_from_arrays_needs_tables_of_one_kind():
+    frame = pd.DataFrame(X, columns=["u", "v"])
+    for other in (pd.DataFrame(X, columns=["u", "w"]), X):
+        with pytest.raises(ValueError, match="one kind with the same columns"):
+            Pairs.from_arrays(frame, other)
+
+
+def test_odd_keys():
+    pairs = Pairs(X, INDEX)
+    assert pairs[...] is pairs
+    with pytest.raises(IndexError, match="selected by"):
+        pairs[[[0, 1]]]
 
 
 def test_answers_need_one_label_a_point():

@@ -65,12 +65,23 @@ def test_impossible_folds_are_refused():
         list(PairKFold(5).split(star))
     with pytest.raises(ValueError, match="cannot fill"):
         list(PairKFold(5).split(star[:2]))
-    with pytest.raises(ValueError, match="at least 2"):
+    with pytest.raises(ValueError, match="2 or above"):
         PairKFold(1)
 
 
 def test_shuffle_depends_on_the_seed_alone():
     pairs = Pairs.sample(np.zeros((200, 1)), 97, random_state=0)
+    chain = np.stack([np.arange(300), np.arange(1, 301)], axis=1)
+    connected = Pairs(
+        np.zeros((301, 1)), np.random.default_rng(0).permutation(301)[chain]
+    )
+    folds = [
+        list(PairKFold(3, shuffle=True, random_state=seed).split(connected))
+        for seed in (0, 0, 1)
+    ]
+    assert folds[0][0][1].tolist() == folds[1][0][1].tolist()
+    assert folds[0][0][1].tolist() != folds[2][0][1].tolist()
+    check_no_point_on_both_sides(connected, PairKFold(3, shuffle=True, random_state=0))
     first, again, other = (
         [test.tolist() for _, test in PairKFold(3, shuffle=True, random_state=s).split(
             pairs)] for s in (0, 0, 1)
@@ -84,7 +95,7 @@ def test_works_in_cross_validation_and_search(blobs):
     scores = cross_val_score(CIPSClassifier(), pairs, t, cv=PairKFold(3))
     assert scores.shape == (3,)
     assert scores.mean() > 0.7
-    search = GridSearchCV(CIPSClassifier(), {"alpha": [1e-3, 100.0]}, cv=PairKFold(3))
+    search = GridSearchCV(CIPSClassifier(), {"alpha": [1e-3, 0.5]}, cv=PairKFold(3))
     search.fit(pairs, t)
     assert search.best_params_ == {"alpha": 1e-3}
     assert search.best_score_ == search.cv_results_["mean_test_score"].max()

@@ -10,7 +10,6 @@ from pairlearn.certificate import (
     pairs_for_certificate,
     prior_from_answers,
 )
-from pairlearn.losses import LOSSES
 from pairlearn.metrics import (
     clustering_accuracy_scorer,
     neg_pair_error_scorer,
@@ -67,16 +66,17 @@ def test_lemma_2_written_out():
     assert bound == pytest.approx(math.sqrt(math.sqrt(inner) / 2))
 
 
-@pytest.mark.parametrize("loss", [n for n in sorted(LOSSES) if LOSSES[n].calibrated])
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
 def test_lemma_2_holds_on_samples(loss):
-    """Fits on a known distribution stay below the bound (which is generous)."""
+    """The fit on a known distribution stays below the bound, which is not trivial."""
     rng = np.random.default_rng(0)
-    n = 4000
+    n = 400_000
     y = rng.choice([-1, 1], size=n)
     X = np.clip(0.6 * y + 0.5 * rng.normal(size=n), -1, 1)[:, None]
     pairs, t = Pairs.sample(X, n // 2, y, random_state=0)
-    clf = CIPSClassifier(loss=loss, fit_intercept=False, alpha=1e-2).fit(pairs, t)
-    best = min(clustering_error(y, X[:, 0] > c) for c in np.linspace(-1, 1, 201))
+    clf = CIPSClassifier(loss=loss, fit_intercept=False, alpha=0.1, n_init=1)
+    clf.fit(pairs, t)
+    best = min(clustering_error(y, X[:, 0] > c) for c in np.linspace(-0.5, 0.5, 21))
     norm = float(np.abs(clf.coef_).max())
     bound = theory.clustering_excess_bound(
         n // 2,
@@ -84,7 +84,7 @@ def test_lemma_2_holds_on_samples(loss):
         rademacher=theory.linear_rademacher_bound(n // 2, norm, 1.0),
         score_bound=norm,
     )
-    assert clustering_error(y, clf.predict(X)) - best <= bound <= 0.5
+    assert clustering_error(y, clf.predict(X)) - best <= bound < 0.5
 
 
 def test_bounds_shrink_with_pairs_and_theorem_3_is_weaker():
@@ -211,6 +211,11 @@ def test_clustering_error_matches_names():
     )
     with pytest.raises(ValueError, match="one entry a point"):
         clustering_error([1, 2], [1])
+    for empty in (lambda: clustering_error([], []), lambda: pair_error([], [])):
+        with pytest.raises(ValueError, match="at least one"):
+            empty()
+    with pytest.raises(ValueError, match="5 hits in 3 trials"):
+        clopper_pearson(5, 3)
 
 
 def test_scorers_agree_with_the_estimator(blobs, blob_pairs):

@@ -8,6 +8,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Pairs",
     "CIPSClassifier",
+    "MCLClassifier",
+    "SDClassifier",
+    "OVPCClassifier",
+    "SLLCClassifier",
     "certify",
     "Certificate",
     "PairKFold",
@@ -24,6 +28,10 @@ __all__ = [
 _HOME = {
     "Pairs": "pairs",
     "CIPSClassifier": "linear",
+    "MCLClassifier": "linear",
+    "SDClassifier": "linear",
+    "OVPCClassifier": "linear",
+    "SLLCClassifier": "linear",
     "certify": "certificate",
     "Certificate": "certificate",
     "PairKFold": "split",
@@ -37,7 +45,13 @@ _HOME = {
 if TYPE_CHECKING:
     from pairlearn.certificate import Certificate, certify, prior_from_answers
     from pairlearn.compose import OnPoints, make_pair_pipeline
-    from pairlearn.linear import CIPSClassifier
+    from pairlearn.linear import (
+        CIPSClassifier,
+        MCLClassifier,
+        OVPCClassifier,
+        SDClassifier,
+        SLLCClassifier,
+    )
     from pairlearn.metrics import clustering_error, pair_error
     from pairlearn.pairs import Pairs
     from pairlearn.split import PairKFold

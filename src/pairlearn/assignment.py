@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import bdtrc
 
 from pairlearn.metrics import q_statistic
 from pairlearn.validation import check_answers, check_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from pairlearn._typing import Bools
 
 __all__ = [
     "Assignment",
@@ -53,7 +55,7 @@ class Assignment:
         which has no guarantee at all.
     p_value : float or None
         How likely votes that speak so clearly for a sign would be if there were no
-        better sign (method "pairs"; normal approximation of a sign test).
+        better sign: a sign test on pairs that share no point (method "pairs").
     q : float or None
         The estimate of Q (method "pairs").
     error : float or None
@@ -79,6 +81,7 @@ def assign_from_pairs(
     *,
     majority: int,
     sample_weight: ArrayLike | None = None,
+    independent: Bools | None = None,
 ) -> Assignment:
     r"""Find the sign from pairs, knowing the majority class (Theorem 2).
 
@@ -100,6 +103,9 @@ def assign_from_pairs(
         The class with the prior above one half.
     sample_weight : array-like of shape (n_pairs,), optional
         Weights of the pairs.
+    independent : ndarray of bool of shape (n_pairs,), optional
+        Pairs that share no point with each other; bound and p-value count these alone.
+        None: all.
 
     Returns
     -------
@@ -107,23 +113,30 @@ def assign_from_pairs(
 
     Examples
     --------
-    >>> result = assign_from_pairs([1, 2, 1], [1, 1, -1], [1, 1, -1], majority=-1)
+    >>> f, g = [1, 2, 1, 2, 1], [1, 1, 3, 1, -1]
+    >>> result = assign_from_pairs(f, g, [1, 1, 1, 1, -1], majority=-1)
     >>> result.sign, round(result.q, 3), result.n_pairs
-    (-1, 0.167, 3)
+    (-1, 0.1, 5)
     """
     majority = majority_sign(majority)
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
+    if left.shape != right.shape or left.ndim != 1:
+        raise ValueError(
+            f"left and right need one score a pair; got {left.shape} and {right.shape}"
+        )
     answers = check_answers(t, len(left))
     weight = check_weights(sample_weight, len(left))
     if not len(left):
         raise ValueError("class assignment from pairs needs at least one pair")
     q = q_statistic(answers, left, right, sample_weight=weight)
-    n_effective = weight.sum() ** 2 / (weight**2).sum()
+    chosen = np.ones(len(left), dtype=bool) if independent is None else independent
+    n_effective = weight[chosen].sum() ** 2 / max((weight[chosen] ** 2).sum(), 1e-300)
     bound = math.exp(-2 * n_effective * (q - 0.5) ** 2)
     # A pair votes for a sign when its points are put into one class.
-    votes = weight * answers * (np.where(left > 0, 1, -1) + np.where(right > 0, 1, -1))
-    spread = np.sqrt((votes**2).sum())
-    p_value = float(ndtr(-abs(votes.sum()) / spread)) if spread else 0.5
+    votes = answers * (np.where(left > 0, 1, -1) + np.where(right > 0, 1, -1))
+    votes = votes[chosen & (weight > 0)]
+    for_sign = max(int(np.sum(votes > 0)), int(np.sum(votes < 0)))
+    p_value = min(1.0, float(bdtrc(for_sign - 1, np.sum(votes != 0), 0.5)))
     if p_value > _WEAK:
         warnings.warn(
             f"the {len(left)} pairs kept for class assignment hardly tell which class "
@@ -217,10 +230,12 @@ def naive_assignment(scores: ArrayLike, *, majority: int) -> Assignment:
 
 def majority_sign(majority: Any, classes: Any = (-1, 1)) -> int:
     """Return +1 or -1 for the majority class, given as a sign or by its name."""
-    if majority in (-1, 1):
+    # A name comes first: with classes=(1, 2), 1 is the first class, not the sign +1.
+    names = list(classes)
+    if np.ndim(majority) == 0 and majority in names:
+        return 1 if majority == names[1] else -1
+    if np.ndim(majority) == 0 and majority in (-1, 1):
         return int(majority)
-    if majority in list(classes):
-        return 1 if majority == classes[1] else -1
     raise ValueError(
         "majority must be +1 or -1, or the name of the class that holds more than half "
         f"of the points; got {majority!r}. If neither does (prior 1/2), pairs cannot "

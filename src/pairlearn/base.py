@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,14 +17,78 @@ from pairlearn.assignment import (
 )
 from pairlearn.metrics import pair_error
 from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.validation import check_answers, check_finite_points, check_weights
+from pairlearn.validation import (
+    check_answers,
+    check_both_kinds,
+    check_finite_points,
+    check_weights,
+)
 
 if TYPE_CHECKING:
+    from numpy.random import RandomState
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn._typing import Floats, PointsLike
+    from pairlearn._typing import Floats, Ints, PointsLike
 
-__all__ = ["PairClassifierBase"]
+__all__ = ["PairClassifierBase", "class_names", "split_for_assignment"]
+
+
+def split_for_assignment(
+    pairs: Pairs,
+    t: Floats,
+    weight: Floats,
+    *,
+    majority: Any,
+    assignment_size: float,
+    rng: RandomState,
+) -> tuple[Ints, Ints]:
+    """Return the pair numbers for training and for class assignment.
+
+    Without a majority class there is no assignment, and all pairs are for training.
+    Pairs that share no point are taken for assignment first, since their votes are
+    independent. Pairs of weight zero stay with training, and so does one pair of each
+    kind.
+    """
+    n_pairs = len(pairs)
+    if majority is None:
+        return np.arange(n_pairs), np.arange(0)
+    if isinstance(assignment_size, numbers.Integral):
+        n_kept = int(assignment_size)
+    else:
+        in_range = isinstance(assignment_size, numbers.Real) and 0 < assignment_size < 1
+        n_kept = max(1, round(assignment_size * n_pairs)) if in_range else 0
+    order = rng.permutation(n_pairs)
+    alone = np.zeros(n_pairs, dtype=bool)
+    alone[pairs.disjoint(rng)] = True
+    order = np.concatenate([order[alone[order]], order[~alone[order]]])
+    free = weight > 0
+    for kind in (t > 0, t < 0):
+        of_kind = order[(kind & free)[order]]
+        free[of_kind[-1:]] = False
+    kept = order[free[order]][: max(n_kept, 0)]
+    if not 0 < n_kept < n_pairs - 1 or not len(kept):
+        raise ValueError(
+            f"assignment_size={assignment_size} of {n_pairs} pairs leaves nothing for "
+            "class assignment or too little for training; give a share between 0 and "
+            "1, or a number of pairs, that leaves at least two pairs to train on"
+        )
+    train = np.ones(n_pairs, dtype=bool)
+    train[kept] = False
+    return np.flatnonzero(train), np.sort(kept)
+
+
+def class_names(classes: Any, n_classes: int) -> NDArray[Any]:
+    """Return the names of the classes as an array that keeps their types."""
+    names = list(classes) if np.ndim(classes) == 1 else []
+    if len(names) != n_classes or len({repr(name) for name in names}) < n_classes:
+        raise ValueError(
+            f"classes must name {n_classes} classes"
+            + ", (negative, positive)" * (n_classes == 2)
+            + f"; got {classes!r}"
+        )
+    array = np.array(names)
+    # NumPy would turn ("a", 1) into two strings.
+    return array if array.tolist() == names else np.array(names, dtype=object)
 
 
 class PairClassifierBase(ClassifierMixin, BaseEstimator):
@@ -154,17 +219,11 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         self
             Turned round if need be, with the outcome in `assignment_`.
         """
-        pairs = as_pairs(pairs)
+        pairs = as_pairs(pairs).compact()
         answers = check_answers(t, len(pairs), pairs.index)
-        left, right = self._pair_scores(pairs)
-        outcome = assign_from_pairs(
-            left,
-            right,
-            answers,
-            majority=majority_sign(majority, self.classes_),
-            sample_weight=sample_weight,
-        )
-        return self._assign(outcome)
+        check_is_fitted(self)
+        scores = self.decision_function(pairs.X)
+        return self._assign_by(pairs, scores, answers, sample_weight, majority)
 
     def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
         """Settle which side is which from a few labelled points.
@@ -192,6 +251,27 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         sign = np.where(labels == self.classes_[1], 1, -1)
         return self._assign(assign_from_points(scores, sign))
 
+    def _assign_by(
+        self,
+        pairs: Pairs,
+        scores: Floats,
+        t: Floats,
+        sample_weight: ArrayLike | None,
+        majority: Any,
+    ) -> Self:
+        """Settle the sign from pairs and the scores of their points."""
+        independent = np.zeros(len(pairs), dtype=bool)
+        independent[pairs.disjoint(random_state=0)] = True
+        outcome = assign_from_pairs(
+            scores[pairs.left],
+            scores[pairs.right],
+            t,
+            majority=majority_sign(majority, self.classes_),
+            sample_weight=sample_weight,
+            independent=independent,
+        )
+        return self._assign(outcome)
+
     def _assign(self, outcome: Assignment) -> Self:
         if outcome.sign < 0:
             self._flip()
@@ -216,6 +296,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None,
         *,
         reset: bool = True,
+        both_kinds: bool = True,
     ) -> tuple[Pairs, Floats, Floats]:
         """Return pairs over validated points, answers and weights; set `classes_`."""
         pairs = as_pairs(pairs)
@@ -223,18 +304,26 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         weight = check_weights(sample_weight, len(pairs))
         if not len(pairs):
             raise ValueError("at least two pairs are needed to learn from; got 0")
+        # Everything that can be refused is refused before the model changes.
+        if both_kinds:
+            check_both_kinds(answers[weight > 0])
+        classes = self._class_names()
+        used = pairs.used_points()
         pairs = pairs.compact()
-        pairs = Pairs(self._validate_points(pairs.X, reset=reset), pairs.index)
-        classes = tuple(self.classes)
-        if len(classes) != 2 or classes[0] == classes[1]:
-            raise ValueError(
-                f"classes must name two classes, (negative, positive); got {classes}"
-            )
-        self.classes_ = np.array(classes)
-        return pairs, answers, weight
+        X = self._validate_points(pairs.X, reset=reset, rows=used)
+        self.classes_ = classes
+        return Pairs(X, pairs.index), answers, weight
 
-    def _validate_points(self, X: PointsLike, *, reset: bool) -> PointsLike:
-        """Return points as a numeric array or CSR matrix, without NaN or infinity."""
+    def _class_names(self) -> NDArray[Any]:
+        return class_names(self.classes, 2)
+
+    def _validate_points(
+        self, X: PointsLike, *, reset: bool, rows: Ints | None = None
+    ) -> PointsLike:
+        """Return points as a numeric array or CSR matrix, without NaN or infinity.
+
+        `rows` are the numbers by which the user knows the points.
+        """
         if isinstance(X, Pairs) or np.ndim(X) == 3:
             raise ValueError(
                 "got pairs where points are needed; for pairs use predict_pairs or "
@@ -258,7 +347,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
                 "make_column_transformer((OneHotEncoder(), ['colour']), "
                 "remainder='passthrough'), ...)"
             ) from error
-        check_finite_points(X)
+        check_finite_points(X, rows)
         return X
 
     def __sklearn_tags__(self) -> Any:

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import betaincinv
 
-from pairlearn.metrics import predict_pairs
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.theory import (
     clustering_error_from_pair_error,
@@ -36,6 +35,8 @@ from pairlearn.validation import check_answers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from pairlearn._typing import Floats
 
 __all__ = [
     "Certificate",
@@ -85,7 +86,7 @@ class Certificate:
         noise = f", {self.flip_rate:.1%} wrong answers" if self.flip_rate else ""
         return (
             f"error {self.clustering_error:.1%}, between {low:.1%} and {high:.1%}, "
-            f"up to swapping the classes ({self.confidence:.0%} confidence, "
+            f"up to swapping the classes ({100 * self.confidence:g}% confidence, "
             f"{self.n_pairs} pairs{noise})"
         )
 
@@ -105,8 +106,8 @@ class Certificate:
         )
         noise = f", assuming {self.flip_rate:.1%} wrong answers" * bool(self.flip_rate)
         caption = html.escape(
-            f"Certificate: {self.confidence:.0%} confidence from {self.n_pairs} pairs"
-            f"{noise}; no class labels used"
+            f"Certificate: {100 * self.confidence:g}% confidence from {self.n_pairs} "
+            f"pairs{noise}; no class labels used"
         )
         return (
             f"<table><caption>{caption}</caption><thead><tr><th></th><th>estimate</th>"
@@ -189,8 +190,7 @@ def certify(
             "uncertain answers pass their signs and a flip_rate"
         )
     _check_confidence(confidence)
-    if not 0 <= flip_rate < 0.5:
-        raise ValueError(f"flip_rate must be at least 0 and below 1/2; got {flip_rate}")
+    _check_flip_rate(flip_rate)
     if not pairs.is_disjoint():
         warnings.warn(
             "some pairs share points, so their disagreements are not independent and "
@@ -198,11 +198,25 @@ def certify(
             "keep = pairs.disjoint(); certify(clf, pairs[keep], t[keep])",
             stacklevel=2,
         )
-    n_wrong = int(np.sum(predict_pairs(clf, pairs) != answers))
+    compact = pairs.compact()
+    predicted = np.asarray(clf.predict(compact.X))
+    if len(np.unique(predicted)) > 2:
+        raise ValueError(
+            "a certificate is for classifiers into two classes (Theorem 1); this one "
+            f"predicts {len(np.unique(predicted))}"
+        )
+    n_wrong = int(np.sum(compact.answers(predicted) != answers))
     observed = np.array(
         [n_wrong / len(pairs), *clopper_pearson(n_wrong, len(pairs), confidence)]
     )
-    pair = np.clip((observed - flip_rate) / (1 - 2 * flip_rate), 0.0, 1.0)
+    if observed[2] < flip_rate:
+        warnings.warn(
+            f"the answers disagree with the classifier in {observed[0]:.1%} of pairs, "
+            f"fewer than the {flip_rate:.1%} that are said to be wrong: flip_rate "
+            "seems too high, and the certificate says nothing",
+            stacklevel=2,
+        )
+    pair = _without_flips(observed, flip_rate)
     clustering = clustering_error_from_pair_error(pair)
     return Certificate(
         pair_error=float(pair[0]),
@@ -235,6 +249,9 @@ def clopper_pearson(n_hits: int, n_trials: int, confidence: float = 0.95) -> Int
     >>> round(low, 4), round(high, 4)
     (0.0164, 0.1128)
     """
+    if not 0 <= n_hits <= n_trials or n_trials < 1:
+        raise ValueError(f"there cannot be {n_hits} hits in {n_trials} trials")
+    _check_confidence(confidence)
     tail = (1 - confidence) / 2
     low: float = betaincinv(n_hits, n_trials - n_hits + 1, tail) if n_hits else 0.0
     high = 1.0
@@ -271,14 +288,12 @@ def pairs_for_certificate(
     if not 0 < width < 0.5:
         raise ValueError(f"width must lie strictly between 0 and 1/2; got {width}")
     _check_confidence(confidence)
-    if not 0 <= flip_rate < 0.5:
-        raise ValueError(f"flip_rate must be at least 0 and below 1/2; got {flip_rate}")
+    _check_flip_rate(flip_rate)
     rate = flip_rate + (1 - 2 * flip_rate) * float(pair_error_from_error(error))
 
     def is_narrow(n_pairs: int) -> bool:
         ends = np.array(clopper_pearson(round(rate * n_pairs), n_pairs, confidence))
-        pair = np.clip((ends - flip_rate) / (1 - 2 * flip_rate), 0.0, 1.0)
-        low, high = clustering_error_from_pair_error(pair)
+        low, high = clustering_error_from_pair_error(_without_flips(ends, flip_rate))
         return bool(high - low <= width)
 
     enough = 1
@@ -359,6 +374,16 @@ def _check_confidence(confidence: float) -> None:
         raise ValueError(
             f"confidence must lie strictly between 0 and 1; got {confidence}"
         )
+
+
+def _check_flip_rate(flip_rate: float) -> None:
+    if not 0 <= flip_rate < 0.5:
+        raise ValueError(f"flip_rate must be at least 0 and below 1/2; got {flip_rate}")
+
+
+def _without_flips(observed: Floats, flip_rate: float) -> Floats:
+    """Solve observed = e + (1 - 2e) R_pair for R_pair, within [0, 1]."""
+    return np.clip((observed - flip_rate) / (1 - 2 * flip_rate), 0.0, 1.0)
 
 
 def _bar(value: float, low: float, high: float) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +29,9 @@ def _transformer_has(name: str) -> Any:
     return check
 
 
-class OnPoints(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+class OnPoints(  # type: ignore[call-arg]
+    MetaEstimatorMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Apply a transformer of points to the points of pairs.
 
     Each distinct point is transformed once, however many pairs it is in. Only points
@@ -110,6 +113,23 @@ class OnPoints(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         names: NDArray[Any] = self.transformer_.get_feature_names_out(input_features)
         return names
 
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Set what the transformer returns for points, such as "pandas".
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            As in scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        for inner in (self.transformer, getattr(self, "transformer_", None)):
+            if inner is not None:
+                inner.set_output(transform=transform)
+        return self
+
     @property
     def n_features_in_(self) -> int:
         """Number of features that the transformer was fitted to."""
@@ -122,9 +142,10 @@ class OnPoints(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        inner = get_tags(self.transformer).input_tags
         tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.allow_nan = inner.allow_nan
         return tags
 
 
@@ -190,7 +211,9 @@ def _wrap(step: Any) -> Any:
 
 def _pairs_or_points(X: Any) -> tuple[Any, PointsLike]:
     """Return the index of pairs, or None for plain points, and the points."""
-    if isinstance(X, Pairs) or np.ndim(X) == 3:
+    # A list has no shape of its own; anything else that has none is no array of pairs.
+    n_dimensions = np.ndim(X) if isinstance(X, list) else len(getattr(X, "shape", ()))
+    if isinstance(X, Pairs) or n_dimensions == 3:
         pairs = as_pairs(X).compact()
         return pairs.index, pairs.X
     return None, X

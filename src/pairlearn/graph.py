@@ -12,6 +12,7 @@ chain of a million pairs is no harder than any other graph.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,14 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from pairlearn.validation import check_index
+
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from pairlearn._typing import Bools, Floats, Ints
 
-__all__ = ["Closure", "SpanningForest", "closure", "contradictions", "spanning_forest"]
+__all__ = ["Closure", "Contradictions", "SpanningForest", "closure", "spanning_forest"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,7 @@ class SpanningForest:
     Attributes
     ----------
     order : ndarray of shape (n_points,)
-        The points in breadth-first order, one component after the other in no
-        particular order.
+        The points in breadth-first order, level by level over all components.
     parent : ndarray of shape (n_points,)
         The parent of each point; a root is its own parent.
     pair : ndarray of shape (n_points,)
@@ -123,21 +127,47 @@ def spanning_forest(n_points: int, index: Ints) -> SpanningForest:
     )
 
 
-def contradictions(n_points: int, index: Ints, t: Floats) -> list[Ints]:
-    """Return one cycle of pairs for each answer that the others refute.
+class Contradictions(Sequence["Ints"]):
+    """The refuted answers, each with a cycle of pairs that shows it.
 
-    Only certain answers (t = -1 or +1) take part. Each cycle starts with the
-    refuted pair and then walks the spanning forest from its second point back to
-    its first; the product of the answers along the cycle is -1.
+    Cycles are walked when they are asked for, since all of them together can be far
+    longer than the list of answers.
+
+    Attributes
+    ----------
+    refuted : ndarray
+        Numbers of the refuted pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn import Pairs
+    >>> pairs = Pairs(np.zeros((3, 1)), [[0, 1], [1, 2], [0, 2]])
+    >>> found = pairs.contradictions([1, 1, -1])
+    >>> len(found), found.refuted, found[0]
+    (1, array([1]), array([1, 2, 0]))
     """
-    certain = np.flatnonzero(np.abs(t) == 1)
-    forest = spanning_forest(n_points, index[certain])
-    refuted = _refuted(forest, index[certain], t[certain])
-    cycles = []
-    for k in refuted:
-        i, j = index[certain[k]]
-        cycles.append(certain[np.array([k, *forest.path(int(j), int(i))])])
-    return cycles
+
+    def __init__(self, n_points: int, index: Ints, t: Floats) -> None:
+        # Only certain answers take part.
+        self._certain = np.flatnonzero(np.abs(t) == 1)
+        self._index = index[self._certain]
+        self._forest = spanning_forest(n_points, self._index)
+        self._refuted = _refuted(self._forest, self._index, t[self._certain])
+        self.refuted = self._certain[self._refuted]
+
+    def __len__(self) -> int:
+        return len(self.refuted)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(len(self)))]
+        k = self._refuted[number]
+        i, j = self._index[k]
+        return self._certain[np.array([k, *self._forest.path(int(j), int(i))])]
+
+    def __repr__(self) -> str:
+        return f"<Contradictions: {len(self)} refuted answer(s)>"
 
 
 @dataclass(frozen=True)
@@ -177,7 +207,7 @@ class Closure:
         sizes = np.bincount(self.component[self.sign != 0]).astype(object)
         return int((sizes * (sizes - 1) // 2).sum())
 
-    def answers(self, index: Ints) -> Floats:
+    def answers(self, index: ArrayLike) -> Floats:
         """Return the answer of each pair: +1, -1, or 0 where none is implied.
 
         Parameters
@@ -189,7 +219,7 @@ class Closure:
         -------
         ndarray of shape (n_pairs,)
         """
-        i, j = np.asarray(index, dtype=np.intp).T
+        i, j = check_index(index, len(self.component)).T
         return np.where(
             self.component[i] == self.component[j], self.sign[i] * self.sign[j], 0.0
         )
@@ -279,7 +309,7 @@ def disjoint_pairs(n_points: int, index: Ints, order: Ints) -> Ints:
     kept = []
     for k in order:
         i, j = index[k]
-        if not (used[i] or used[j]):
+        if i != j and not (used[i] or used[j]):
             used[i] = used[j] = True
             kept.append(k)
     return np.sort(np.array(kept, dtype=np.intp))

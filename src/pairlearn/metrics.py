@@ -49,8 +49,10 @@ def pair_error(
     >>> pair_error([1, 1, -1, -1], [1, -1, -1, -1])
     0.25
     """
-    predicted = np.where(np.asarray(t_pred, dtype=float) > 0, 1.0, -1.0)
-    answers = check_answers(t, len(predicted))
+    predicted = np.where(np.atleast_1d(np.asarray(t_pred, dtype=float)) > 0, 1.0, -1.0)
+    answers = check_answers(np.atleast_1d(t), len(predicted))
+    if not len(answers):
+        raise ValueError("at least one pair is needed")
     weight = check_weights(sample_weight, len(predicted))
     return float(np.average((1 - answers * predicted) / 2, weights=weight))
 
@@ -88,6 +90,8 @@ def clustering_error(
             f"y and y_pred need one entry a point; got shapes {np.shape(y)} and "
             f"{np.shape(y_pred)}"
         )
+    if not len(true):
+        raise ValueError("at least one point is needed")
     weight = check_weights(sample_weight, len(true))
     table = np.zeros((len(true_names), len(names)))
     np.add.at(table, (true, predicted), weight)

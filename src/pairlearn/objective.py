@@ -1,35 +1,44 @@
-r"""The objective of a linear pair model: points, pairs, answers, a risk, a penalty.
+r"""Objectives of linear models: points, a risk of their scores, a penalty.
 
-For f(x) = w^T x + b, pairs (i_k, j_k), answers t_k and weights v_k,
+For f(x) = w^T x + b and a risk R of the scores of all points,
 
-.. math::
+.. math:: J(w, b) = R(f_1, \dots, f_n) + \tfrac{\alpha}{2} |w|^2 .
 
-    J(w, b) = R(f_{i_1}, f_{j_1}, \dots; t, v) + \tfrac{\alpha}{2} |w|^2 .
-
-With r_p the sum of dR/df over all places where point p occurs, the gradient is
+With r_p = dR/df_p (summed over all pairs that point p is in) the gradient is
 
 .. math:: \nabla_w J = X^T r + \alpha w, \qquad \partial_b J = \sum_p r_p .
 
-Each point is scored once, however many pairs it is in.
+Each point is scored once, however many pairs it is in. A model may have several scores
+a point (one for each class); then w is a matrix, b a vector, and the optimiser's vector
+holds them column after column.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import expit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
     from pairlearn._typing import Floats, Ints
     from pairlearn.points import Points
-    from pairlearn.risks import PairRisk
+    from pairlearn.risks import LikelihoodRisk, PairRisk, PointRisk
 
-__all__ = ["Frame", "PairObjective"]
+__all__ = [
+    "Frame",
+    "LinearObjective",
+    "NoisyObjective",
+    "PairObjective",
+    "PointObjective",
+]
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,13 @@ class Frame:
         The curvature of the objective along w_j is about var_j + alpha; scaling by
         its root also keeps constant and very rare features harmless.
         """
-        mean, variance = points.mean_and_variance()
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, variance = points.mean_and_variance()
+        if not np.isfinite(variance).all():
+            raise ValueError(
+                "the points hold numbers too large to be squared; scale the features, "
+                "for example with make_pair_pipeline(StandardScaler(), ...)"
+            )
         if not fit_intercept:
             mean, variance = np.zeros_like(mean), variance + mean**2
         # Below this the variance is rounding noise of the mean.
@@ -91,73 +106,199 @@ class Frame:
         return np.concatenate([(d_w.T / self.scale).T, np.asarray(d_b)[None]])
 
 
-class PairObjective:
+class LinearObjective(ABC):
     """J(u) and its gradient, in the coordinates of a frame.
 
     Parameters
     ----------
     points : Points
         The points.
-    index : ndarray of shape (n_pairs, 2)
-        The pairs.
-    t, weight : ndarray of shape (n_pairs,)
-        Answers and weights of the pairs.
-    risk : PairRisk
-        The risk of the pairs' scores.
     alpha : float
         Strength of the penalty on w; the intercept is free.
     frame : Frame
         The coordinates.
+    n_outputs : int, default=1
+        Scores a point.
+    """
+
+    def __init__(
+        self, points: Points, alpha: float, frame: Frame, n_outputs: int = 1
+    ) -> None:
+        self.points = points
+        self.alpha = alpha
+        self.frame = frame
+        self.n_outputs = n_outputs
+        self.n_evaluations = 0
+
+    @property
+    def size(self) -> int:
+        """Length of the vector that a solver works on."""
+        return self.frame.size * self.n_outputs
+
+    @property
+    @abstractmethod
+    def smooth(self) -> bool:
+        """Whether the gradient is continuous."""
+
+    @abstractmethod
+    def smoothed(self, width: float) -> Self:
+        """Return a smooth objective close to this one."""
+
+    @abstractmethod
+    def risk_of(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the risk of the scores of all points, and its derivatives."""
+
+    def weights(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return w and b; with several outputs a matrix and a vector."""
+        if self.n_outputs > 1:
+            u = u.reshape(self.n_outputs, self.frame.size).T
+        return self.frame.weights(u)
+
+    def __call__(self, u: Floats) -> tuple[float, Floats]:
+        """Return the objective and its gradient at u."""
+        self.n_evaluations += 1
+        w, b = self.weights(u)
+        value, r = self.risk_of(self.points.scores(w, b))
+        d_w = self.points.pullback(r) + self.alpha * w
+        value += self.alpha / 2 * float(np.vdot(w, w))
+        return value, self.frame.gradient(d_w, r.sum(axis=0)).T.ravel()
+
+    def along(self, u: Floats) -> Callable[[float], float]:
+        """Return c -> J(c u), which needs the scores of u only once."""
+        w, b = self.weights(u)
+        scores, square = self.points.scores(w, b), float(np.vdot(w, w))
+        return lambda c: self.risk_of(c * scores)[0] + self.alpha / 2 * c**2 * square
+
+
+class PointObjective(LinearObjective):
+    """The objective of a risk of single points.
+
+    Parameters
+    ----------
+    points, alpha, frame
+        As for `LinearObjective`.
+    positive, negative : ndarray of shape (n_points,)
+        How much either class counts for each point.
+    risk : PointRisk
+        The risk.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        positive: Floats,
+        negative: Floats,
+        risk: PointRisk,
+        alpha: float,
+        frame: Frame,
+    ) -> None:
+        super().__init__(points, alpha, frame)
+        self.positive = positive
+        self.negative = negative
+        self.risk = risk
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the gradient is continuous."""
+        return self.risk.smooth
+
+    def smoothed(self, width: float) -> PointObjective:
+        """Return the objective of the smoothed risk."""
+        return PointObjective(
+            self.points,
+            self.positive,
+            self.negative,
+            self.risk.smoothed(width),
+            self.alpha,
+            self.frame,
+        )
+
+    def risk_of(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the risk of the scores of all points, and its derivatives."""
+        return self.risk.value_and_gradient(scores, self.positive, self.negative)
+
+    def batch(self, rows: Ints) -> PointObjective:
+        """Return an unbiased estimate of the objective from some of the points."""
+        scale = self.points.n_points / len(rows)
+        return PointObjective(
+            self.points.take(rows),
+            scale * self.positive[rows],
+            scale * self.negative[rows],
+            self.risk,
+            self.alpha,
+            self.frame,
+        )
+
+    @property
+    def n_terms(self) -> int:
+        """How many points a batch is drawn from."""
+        return self.points.n_points
+
+
+class PairObjective(LinearObjective):
+    """The objective of a pair risk.
+
+    Parameters
+    ----------
+    points, alpha, frame, n_outputs
+        As for `LinearObjective`.
+    index : ndarray of shape (n_pairs, 2)
+        The pairs.
+    same, different : ndarray of shape (n_pairs,)
+        How much either answer counts for each pair.
+    risk : PairRisk
+        The risk of the pairs' scores.
     """
 
     def __init__(
         self,
         points: Points,
         index: Ints,
-        t: Floats,
-        weight: Floats,
+        same: Floats,
+        different: Floats,
         risk: PairRisk,
         alpha: float,
         frame: Frame,
+        n_outputs: int = 1,
     ) -> None:
-        self.points = points
+        super().__init__(points, alpha, frame, n_outputs)
         self.left, self.right = np.ascontiguousarray(index.T)
-        self.t = t
-        self.weight = weight
+        self.same = same
+        self.different = different
         self.risk = risk
-        self.alpha = alpha
-        self.frame = frame
-        self.n_evaluations = 0
 
-    def __call__(self, u: Floats) -> tuple[float, Floats]:
-        """Return the objective and its gradient at u."""
-        self.n_evaluations += 1
-        w, b = self.frame.weights(u)
-        scores = self.points.scores(w, b)
-        value, d_left, d_right = self.risk.value_and_gradient(
-            scores[self.left], scores[self.right], self.t, self.weight
+    @property
+    def smooth(self) -> bool:
+        """Whether the gradient is continuous."""
+        return self.risk.smooth
+
+    def smoothed(self, width: float) -> PairObjective:
+        """Return the objective of the smoothed risk."""
+        return self.with_risk(self.risk.smoothed(width))
+
+    def with_risk(self, risk: PairRisk) -> PairObjective:
+        """Return the same objective with another risk."""
+        index = np.stack([self.left, self.right], axis=1)
+        return PairObjective(
+            self.points,
+            index,
+            self.same,
+            self.different,
+            risk,
+            self.alpha,
+            self.frame,
+            self.n_outputs,
         )
-        r = self._scatter(d_left, d_right)
-        d_w = self.points.pullback(r) + self.alpha * w
-        value += self.alpha / 2 * float(w @ w)
-        return value, self.frame.gradient(d_w, r.sum())
 
-    def along(self, u: Floats) -> Callable[[float], float]:
-        """Return c -> J(c u), which needs the scores of u only once."""
-        w, b = self.frame.weights(u)
-        scores = self.points.scores(w, b)
-        left, right, square = scores[self.left], scores[self.right], float(w @ w)
-
-        def value(c: float) -> float:
-            risk = self.risk.value_and_gradient(
-                c * left, c * right, self.t, self.weight
-            )
-            return risk[0] + self.alpha / 2 * c**2 * square
-
-        return value
+    def risk_of(self, scores: Floats) -> tuple[float, Floats]:
+        """Return the risk of the scores of all points, and its derivatives."""
+        value, d_left, d_right = self.risk.value_and_gradient(
+            scores[self.left], scores[self.right], self.same, self.different
+        )
+        return value, self._scatter(d_left, d_right)
 
     def moment(self, u: Floats) -> Floats:
-        """Return M u, M = sum of v t (z z'^T + z' z^T) / (2 sum of v), z in the frame.
+        """Return M u, with M the sum of (a - b) (z z'^T + z' z^T) / 2, z in the frame.
 
         M is the matrix whose leading eigenvector minimises the product risk of the
         unhinged loss on the unit sphere. `u` may be a matrix of columns.
@@ -166,37 +307,109 @@ class PairObjective:
         r = self._coupling @ self.points.scores(w, b)
         return self.frame.gradient(self.points.pullback(r), r.sum(axis=0))
 
-    def with_risk(self, risk: PairRisk) -> PairObjective:
-        """Return the same objective with another risk."""
-        index = np.stack([self.left, self.right], axis=1)
-        return PairObjective(
-            self.points, index, self.t, self.weight, risk, self.alpha, self.frame
-        )
-
     def batch(self, pairs: Ints) -> PairObjective:
-        """Return the objective of some of the pairs, over their points alone."""
+        """Return an unbiased estimate of the objective from some of the pairs."""
         rows = np.concatenate([self.left[pairs], self.right[pairs]])
+        scale = len(self.left) / len(pairs)
         return PairObjective(
             self.points.take(rows),
             np.arange(len(rows)).reshape(2, -1).T,
-            self.t[pairs],
-            self.weight[pairs],
+            scale * self.same[pairs],
+            scale * self.different[pairs],
             self.risk,
             self.alpha,
             self.frame,
+            self.n_outputs,
         )
+
+    @property
+    def n_terms(self) -> int:
+        """How many pairs a batch is drawn from."""
+        return len(self.left)
 
     @cached_property
     def _coupling(self) -> sparse.csr_array:
         """The symmetric matrix of answers between points that `moment` applies."""
         n = self.points.n_points
-        share = self.t * self.weight / (2 * self.weight.sum())
+        share = (self.same - self.different) / 2
         half = sparse.csr_array((share, (self.left, self.right)), shape=(n, n))
         return sparse.csr_array(half + half.T)
+
+    @cached_property
+    def _incidence(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """For each side of the pairs, the matrix that sums pairs at their points."""
+        shape = (self.points.n_points, len(self.left))
+        ones, numbers = np.ones(len(self.left)), np.arange(len(self.left))
+        return (
+            sparse.csr_array((ones, (self.left, numbers)), shape=shape),
+            sparse.csr_array((ones, (self.right, numbers)), shape=shape),
+        )
 
     def _scatter(self, d_left: Floats, d_right: Floats) -> Floats:
         """Sum the pairs' numbers at their points."""
         n = self.points.n_points
+        if d_left.ndim > 1:
+            at_left, at_right = self._incidence
+            return np.asarray(at_left @ d_left + at_right @ d_right)
         # NumPy's types say that bincount returns integers, weights or not.
         total: Any = np.bincount(self.left, d_left, n)
         return np.asarray(total + np.bincount(self.right, d_right, n))
+
+
+class NoisyObjective:
+    r"""J as a function of the weights and of the flip rates together.
+
+    The vector is (u, logit r1, logit r0), or (u, logit of the rate e) for symmetric
+    noise, r1 = 1 - e and r0 = e. With s the sigmoid, dJ/dlogit = s (1 - s) dJ/drate.
+
+    Parameters
+    ----------
+    objective : PairObjective
+        The objective, with a `LikelihoodRisk`.
+    symmetric : bool
+        Whether both kinds of answers are wrong at one rate.
+    """
+
+    smooth = True
+
+    def __init__(self, objective: PairObjective, *, symmetric: bool) -> None:
+        self.objective = objective
+        self.symmetric = symmetric
+        self.n_evaluations = 0
+
+    def split(self, v: Floats) -> tuple[Floats, tuple[float, float]]:
+        """Return the weights' part and the flip rates (r1, r0)."""
+        if self.symmetric:
+            rate = float(expit(v[-1]))
+            return v[:-1], (1 - rate, rate)
+        return v[:-2], (float(expit(v[-2])), float(expit(v[-1])))
+
+    def join(self, u: Floats, flip_rates: tuple[float, float]) -> Floats:
+        """Return the vector of weights and flip rates."""
+        rates = np.array(flip_rates[1:] if self.symmetric else flip_rates)
+        return np.concatenate([u, np.log(rates) - np.log1p(-rates)])
+
+    def risk_at(self, flip_rates: tuple[float, float]) -> LikelihoodRisk:
+        """Return the risk with these flip rates."""
+        risk: Any = self.objective.risk
+        noisy: LikelihoodRisk = type(risk)(risk.link, flip_rates)
+        return noisy
+
+    def __call__(self, v: Floats) -> tuple[float, Floats]:
+        """Return the objective and its gradient in the weights and the logits."""
+        self.n_evaluations += 1
+        u, (r1, r0) = self.split(v)
+        risk = self.risk_at((r1, r0))
+        here = self.objective
+        here.risk = risk
+        value, gradient = here(u)
+        w, b = here.weights(u)
+        scores = here.points.scores(w, b)
+        d_1, d_0 = risk.rate_gradient(
+            scores[here.left], scores[here.right], here.same, here.different
+        )
+        if self.symmetric:
+            d_rates = np.array([(d_0 - d_1) * r0 * r1])
+        else:
+            d_rates = np.array([d_1 * r1 * (1 - r1), d_0 * r0 * (1 - r0)])
+        return value, np.concatenate([gradient, d_rates])

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn import graph
+from pairlearn.tables import check_table, stack_rows, take_rows
 from pairlearn.validation import check_answers, check_index
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from pairlearn._typing import Floats, Ints, PointsLike
-    from pairlearn.graph import Closure
+    from pairlearn.graph import Closure, Contradictions
 
 __all__ = ["Pairs", "as_pairs"]
 
@@ -70,7 +71,7 @@ class Pairs:
     """
 
     def __init__(self, X: PointsLike, index: ArrayLike) -> None:
-        self.X = _check_table(X)
+        self.X = check_table(X)
         self.index = check_index(index, self.X.shape[0])
 
     @classmethod
@@ -93,15 +94,22 @@ class Pairs:
         array([[0, 2],
                [1, 3]])
         """
-        left, right = _check_table(left), _check_table(right)
+        left, right = check_table(left), check_table(right)
         if left.shape != right.shape:
             raise ValueError(
                 "left and right must have the same shape, one row a pair; got "
                 f"{left.shape} and {right.shape}"
             )
+        columns = [list(getattr(table, "columns", [])) for table in (left, right)]
+        if type(left) is not type(right) or columns[0] != columns[1]:
+            raise ValueError(
+                "left and right must be tables of one kind with the same columns; got "
+                f"{type(left).__name__} {columns[0]} and {type(right).__name__} "
+                f"{columns[1]}"
+            )
         n_pairs = left.shape[0]
         index = np.arange(2 * n_pairs).reshape(2, n_pairs).T
-        return cls(_stack(left, right), index)
+        return cls(stack_rows(left, right), index)
 
     @classmethod
     def from_frame(
@@ -186,9 +194,9 @@ class Pairs:
     def from_graph(cls, X: PointsLike, adjacency: Any) -> Pairs:
         """Make a pair of every link of a graph.
 
-        Links are read without direction: a link that is given both ways is one
-        pair, and links from a point to itself are left out. In a signed graph the
-        answers are ``adjacency[pairs.index[:, 0], pairs.index[:, 1]]``.
+        A link that is given both ways is one pair, (i, j) with i < j; links from a
+        point to itself are left out. In a signed graph the answers are
+        ``adjacency[pairs.left, pairs.right]``.
 
         Parameters
         ----------
@@ -209,7 +217,7 @@ class Pairs:
         array([[0, 1],
                [1, 2]])
         """
-        X = _check_table(X)
+        X = check_table(X)
         links = sparse.coo_array(adjacency)
         if links.shape != (X.shape[0], X.shape[0]):
             raise ValueError(
@@ -218,8 +226,12 @@ class Pairs:
             )
         linked = links.data != 0
         rows, columns = links.coords[0][linked], links.coords[1][linked]
-        ends = np.sort(np.stack([rows, columns], axis=1).astype(np.intp), axis=1)
-        return cls(X, np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0))
+        ends = np.stack([rows, columns], axis=1).astype(np.intp)
+        ends = ends[rows != columns]
+        # Of a link given both ways, the way up comes first and is kept.
+        ends = ends[np.argsort(ends[:, 0] > ends[:, 1], kind="stable")]
+        _, first = np.unique(np.sort(ends, axis=1), axis=0, return_index=True)
+        return cls(X, ends[first])
 
     @overload
     @classmethod
@@ -289,7 +301,7 @@ class Pairs:
         """
         from sklearn.utils import check_random_state
 
-        X = _check_table(X)
+        X = check_table(X)
         n_points = X.shape[0]
         rng = check_random_state(random_state)
         if not isinstance(n_pairs, numbers.Integral) or n_pairs < 1:
@@ -349,6 +361,8 @@ class Pairs:
 
     def __getitem__(self, key: Any) -> Any:
         """Select pairs (a `Pairs` over the same points), or parts of the 3-D array."""
+        if key is Ellipsis:
+            return self
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]
         if isinstance(key, tuple):
@@ -357,6 +371,8 @@ class Pairs:
             return np.asarray(self._with_index(self.index[[key]]))[0]
         if isinstance(key, list):
             key = np.asarray(key, dtype=None if key else np.intp)
+        if np.ndim(key) > 1:
+            raise IndexError("pairs are selected by a slice, a mask or pair numbers")
         return self._with_index(self.index[key])
 
     def __array__(
@@ -364,8 +380,10 @@ class Pairs:
     ) -> NDArray[Any]:
         if copy is False:
             raise ValueError("Pairs hold each point once; an array of them is a copy")
-        table = self.X.toarray() if sparse.issparse(self.X) else np.asarray(self.X)
-        return table[self.index].astype(dtype or table.dtype, copy=False)
+        pairs = self.compact()
+        X = pairs.X
+        table = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        return table[pairs.index].astype(dtype or table.dtype, copy=False)
 
     def __repr__(self) -> str:
         return (
@@ -388,12 +406,30 @@ class Pairs:
         >>> Pairs(np.zeros((9, 1)), [[7, 2]]).compact().index
         array([[1, 0]])
         """
+        used = self.used_points()
+        if len(used) == self.n_points:
+            return self
+        number = np.zeros(self.n_points, dtype=np.intp)
+        number[used] = np.arange(len(used))
+        return Pairs(take_rows(self.X, used), number[self.index])
+
+    def used_points(self) -> Ints:
+        """Return the numbers of the points that occur in a pair, ascending.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> Pairs(np.zeros((9, 1)), [[7, 2]]).used_points()
+        array([2, 7])
+        """
         used = np.zeros(self.n_points, dtype=bool)
         used[self.index] = True
-        if used.all():
-            return self
-        number = np.cumsum(used) - 1
-        return Pairs(take_rows(self.X, np.flatnonzero(used)), number[self.index])
+        return np.flatnonzero(used)
 
     def answers(self, y: ArrayLike) -> Floats:
         """Return the answers that class labels imply: +1 where they agree.
@@ -418,6 +454,13 @@ class Pairs:
             raise ValueError(
                 f"y needs one label a point: {self.n_points} points, but shape "
                 f"{labels.shape}"
+            )
+        # A missing label (None, or NaN, which differs from itself) has no answer.
+        missing = [k for k, v in enumerate(labels.tolist()) if v is None or v != v]
+        if missing:
+            raise ValueError(
+                f"point {missing[0]} has no label ({len(missing)} such points); leave "
+                "out the pairs with such points"
             )
         return np.where(labels[self.left] == labels[self.right], 1.0, -1.0)
 
@@ -502,7 +545,7 @@ class Pairs:
         """
         return graph.closure(self.n_points, self.index, check_answers(t, len(self)))
 
-    def contradictions(self, t: ArrayLike) -> list[Ints]:
+    def contradictions(self, t: ArrayLike) -> Contradictions:
         """Return the answers that others refute, each with a cycle that shows it.
 
         Only certain answers (-1 or +1) take part. A spanning forest of the pairs
@@ -515,21 +558,23 @@ class Pairs:
 
         Returns
         -------
-        list of ndarray
-            Pair numbers along a closed path. The first is the refuted pair, the
-            others are the path that refutes it; the answers multiply to -1.
+        pairlearn.graph.Contradictions
+            A sequence of arrays, one for each refuted answer: pair numbers along a
+            closed path. The first is the refuted pair, the others are the path that
+            refutes it; the answers multiply to -1. Finding the refuted answers takes
+            near-linear time; a path is walked when it is asked for.
 
         Examples
         --------
         >>> import numpy as np
         >>> from pairlearn import Pairs
         >>> pairs = Pairs(np.zeros((3, 1)), [[0, 1], [1, 2], [0, 2]])
-        >>> pairs.contradictions([1, 1, -1])
-        [array([1, 2, 0])]
+        >>> pairs.contradictions([1, 1, -1])[0]
+        array([1, 2, 0])
         """
         # A point that differs from itself is a contradiction to report here, not
         # bad input, so the index is not handed to the check.
-        return graph.contradictions(
+        return graph.Contradictions(
             self.n_points, self.index, check_answers(t, len(self))
         )
 
@@ -574,42 +619,6 @@ def as_pairs(pairs: Pairs | ArrayLike) -> Pairs:
     n_pairs, _, n_features = array.shape
     rows = array.reshape(2 * n_pairs, n_features)
     return Pairs(rows, np.arange(2 * n_pairs).reshape(n_pairs, 2))
-
-
-def take_rows(X: PointsLike, rows: Ints) -> PointsLike:
-    """Return some rows of a table, whatever kind of table it is."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def _check_table(X: PointsLike) -> PointsLike:
-    """Return points as something with rows and columns that can be sliced by row."""
-    if sparse.issparse(X):
-        # Some formats cannot be sliced by row; CSR is what the products need.
-        return X if X.format == "csr" else X.tocsr()
-    if hasattr(X, "columns"):
-        return X
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(
-            "points must be a table of shape (n_points, n_features); got shape "
-            f"{array.shape}"
-        )
-    return array
-
-
-def _stack(left: PointsLike, right: PointsLike) -> PointsLike:
-    if sparse.issparse(left):
-        return sparse.vstack([left, right], format="csr")
-    module = type(left).__module__.partition(".")[0]
-    if module == "pandas":
-        import pandas as pd
-
-        return pd.concat([left, right], ignore_index=True)
-    if module == "polars":
-        import polars as pl
-
-        return pl.concat([left, right])
-    return np.concatenate([left, right])
 
 
 def _check_columns(table: str, columns: list[str], wanted: Sequence[str]) -> None:

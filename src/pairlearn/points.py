@@ -92,13 +92,14 @@ class ArrayPoints:
     def mean_and_variance(self) -> tuple[Floats, Floats]:
         """Return mean and variance of each feature, without a copy of the points."""
         if sparse.issparse(self.X):
-            square = np.asarray(self.X.multiply(self.X).sum(axis=0), dtype=float)
-            total = np.asarray(self.X.sum(axis=0), dtype=float)
+            values, d = self.X.data.astype(np.float64), self.n_features
+            total = np.bincount(self.X.indices, values, d)
+            square = np.bincount(self.X.indices, values**2, d)
         else:
             square = np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
             total = self.X.sum(axis=0, dtype=np.float64)
-        mean = total.ravel() / self.n_points
-        return mean, np.maximum(square.ravel() / self.n_points - mean**2, 0.0)
+        mean = total / self.n_points
+        return mean, np.maximum(square / self.n_points - mean**2, 0.0)
 
 
 def as_points(X: PointsLike) -> Points:

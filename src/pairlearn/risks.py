@@ -1,24 +1,65 @@
-r"""Pair risks: functions of the scores of pairs.
+r"""Risks: functions of scores.
 
-A risk takes the two scores of every pair, the answers and the weights, and
-returns its value together with the derivatives with respect to both scores.
-It knows nothing of points or weights of a model; whoever calls it decides how
-the scores came about.
+A pair risk takes the two scores of every pair and, for each pair, how much "same" and
+how much "different" counts: two coefficients a_k and b_k. An answer t_k of weight v_k
+is a_k = v_k (1 + t_k) / (2 sum v), b_k = v_k (1 - t_k) / (2 sum v), so a soft answer
+counts as its expectation; risks that mix in unlabelled data use other coefficients,
+negative ones too. The risk returns its value and its derivatives with respect to both
+scores. It knows nothing of points or of the weights of a model.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
+from scipy.special import expit, log_expit
 
 from pairlearn.losses import get_loss
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pairlearn._typing import Floats
     from pairlearn.losses import MarginLoss
 
-__all__ = ["PairRisk", "ProductRisk"]
+    Pull = Callable[[Floats, Floats], tuple[Floats, Floats]]
+
+__all__ = [
+    "BinaryLink",
+    "LikelihoodRisk",
+    "PairLink",
+    "PairRisk",
+    "PointRisk",
+    "ProductLink",
+    "ProductRisk",
+    "SoftmaxLink",
+    "answer_coefficients",
+]
+
+
+def answer_coefficients(t: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return how much "same" and "different" count for each pair; they sum to one.
+
+    Parameters
+    ----------
+    t : ndarray of shape (n_pairs,)
+        Answers in [-1, 1].
+    weight : ndarray of shape (n_pairs,)
+        Weights of the pairs.
+
+    Returns
+    -------
+    same, different : ndarray of shape (n_pairs,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answer_coefficients(np.array([1.0, 0.0]), np.ones(2))
+    (array([0.5 , 0.25]), array([0.  , 0.25]))
+    """
+    share = weight / weight.sum()
+    return share * (1 + t) / 2, share * (1 - t) / 2
 
 
 class PairRisk(Protocol):
@@ -32,60 +73,114 @@ class PairRisk(Protocol):
         """Return a smooth risk close to this one."""
 
     def value_and_gradient(
-        self, left: Floats, right: Floats, t: Floats, weight: Floats
+        self, left: Floats, right: Floats, same: Floats, different: Floats
     ) -> tuple[float, Floats, Floats]:
         """Return the risk and its derivatives with respect to both scores."""
 
 
-class ProductRisk:
-    r"""The product risk of CIPS.
+class PointRisk:
+    r"""A margin loss on scores of points, with a coefficient for either class.
 
-    With scores f and f' of the two points of a pair, answer t and weight v,
+    .. math:: R = \sum_i a_i \varphi(f_i) + \sum_i b_i \varphi(-f_i)
 
-    .. math::
-
-        R = \frac{\sum_k v_k \, \ell(f_k f'_k, t_k)}{\sum_k v_k}, \qquad
-        \ell(z, t) = \tfrac{1+t}{2} \varphi(z) + \tfrac{1-t}{2} \varphi(-z),
-
-    which for t in {-1, +1} is phi(z t), and for a soft answer its expectation.
-    With c_k = v_k / sum(v) and
-
-    .. math::
-
-        g_k = c_k [\tfrac{1+t_k}{2} \varphi'(z_k) - \tfrac{1-t_k}{2} \varphi'(-z_k)]
-
-    the derivatives are dR/df_k = g_k f'_k and dR/df'_k = g_k f_k. Both vanish at
-    f = 0, so a solver must never start there.
+    with derivatives a_i phi'(f_i) - b_i phi'(-f_i). With a_i, b_i the indicators of
+    the classes over n this is the supervised risk; SD, SU and DU use coefficients,
+    some negative, that make it an unbiased estimate of that risk from pairs.
 
     Parameters
     ----------
     loss : str or MarginLoss
         The margin loss phi.
+    nonnegative : bool, default=False
+        Clip either sum at zero, which its expectation never falls below (the
+        correction of Kiryo et al. 2017 and Lu et al. 2020).
 
     Examples
     --------
     >>> import numpy as np
-    >>> one = np.ones(1)
-    >>> risk = ProductRisk("hinge")
-    >>> value, *_ = risk.value_and_gradient(2 * one, 0.25 * one, one, one)
-    >>> value
-    0.5
+    >>> risk = PointRisk("hinge")
+    >>> risk.value_and_gradient(np.array([0.5]), np.array([1.0]), np.array([0.0]))
+    (0.5, array([-1.]))
     """
 
-    def __init__(self, loss: str | MarginLoss) -> None:
+    def __init__(self, loss: str | MarginLoss, *, nonnegative: bool = False) -> None:
         self.loss = get_loss(loss)
+        self.nonnegative = nonnegative
 
     @property
     def smooth(self) -> bool:
         """Whether the derivatives are continuous."""
         return self.loss.smooth
 
-    def smoothed(self, width: float) -> ProductRisk:
-        """Return the product risk of the smoothed loss."""
-        return ProductRisk(self.loss.smoothed(width))
+    def smoothed(self, width: float) -> Self:
+        """Return the same risk of the smoothed loss."""
+        return type(self)(self.loss.smoothed(width), nonnegative=self.nonnegative)
 
     def value_and_gradient(
-        self, left: Floats, right: Floats, t: Floats, weight: Floats
+        self, scores: Floats, positive: Floats, negative: Floats
+    ) -> tuple[float, Floats]:
+        """Return the risk and its derivative with respect to each score.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+            Scores.
+        positive, negative : ndarray of shape (n,)
+            The coefficients a and b.
+
+        Returns
+        -------
+        value : float
+        derivative : ndarray of shape (n,)
+        """
+        one_sided = not self.nonnegative and not np.any(
+            (positive != 0) & (negative != 0)
+        )
+        if one_sided:
+            # Each score counts for one class alone: one evaluation of the loss.
+            side = np.where(negative != 0, -1.0, 1.0)
+            share = positive + negative
+            phi, slope = self.loss.value_and_derivative(scores * side)
+            return float(share @ phi), share * side * slope
+        phi_plus, slope_plus = self.loss.value_and_derivative(scores)
+        phi_minus, slope_minus = self.loss.value_and_derivative(-scores)
+        sums = float(positive @ phi_plus), float(negative @ phi_minus)
+        slopes = positive * slope_plus, -negative * slope_minus
+        if self.nonnegative:
+            slopes = slopes[0] * (sums[0] > 0), slopes[1] * (sums[1] > 0)
+            sums = max(0.0, sums[0]), max(0.0, sums[1])
+        return sums[0] + sums[1], slopes[0] + slopes[1]
+
+
+class ProductRisk(PointRisk):
+    r"""The product risk of CIPS: a margin loss on f f'.
+
+    With z_k = f_k f'_k,
+
+    .. math:: R = \sum_k a_k \varphi(z_k) + \sum_k b_k \varphi(-z_k),
+
+    and with g_k = a_k phi'(z_k) - b_k phi'(-z_k) the derivatives are dR/df_k = g_k f'_k
+    and dR/df'_k = g_k f_k. Both vanish at f = 0, so a solver must never start there.
+
+    Parameters
+    ----------
+    loss : str or MarginLoss
+        The margin loss phi.
+    nonnegative : bool, default=False
+        Clip either sum at zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.ones(1)
+    >>> value, *_ = ProductRisk("hinge").value_and_gradient(
+    ...     2 * one, 0.25 * one, one, 0 * one)
+    >>> value
+    0.5
+    """
+
+    def value_and_gradient(  # type: ignore[override]
+        self, left: Floats, right: Floats, same: Floats, different: Floats
     ) -> tuple[float, Floats, Floats]:
         """Return the risk and its derivatives with respect to both scores.
 
@@ -93,27 +188,231 @@ class ProductRisk:
         ----------
         left, right : ndarray of shape (n_pairs,)
             Scores of the first and of the second point of each pair.
-        t : ndarray of shape (n_pairs,)
-            Answers in [-1, 1].
-        weight : ndarray of shape (n_pairs,)
-            Weights of the pairs; only their ratios matter.
+        same, different : ndarray of shape (n_pairs,)
+            The coefficients a and b.
 
         Returns
         -------
         value : float
         d_left, d_right : ndarray of shape (n_pairs,)
         """
+        value, slope = super().value_and_gradient(left * right, same, different)
+        return value, slope * right, slope * left
+
+
+class PairLink(Protocol):
+    """From the scores of a pair to the probability that its points are of one class."""
+
+    def log_probabilities(
+        self, left: Floats, right: Floats
+    ) -> tuple[Floats, Floats, Pull]:
+        """Return log P(same), log P(different), and how to pull back to the scores.
+
+        The last is a function of two coefficients for each pair, a and b: it returns
+        the derivatives of sum(a log P(same) + b log P(different)) in both scores.
+        """
+
+
+class ProductLink:
+    """P(same) = sigmoid(f f'), the model behind the logistic loss of CIPS.
+
+    With s the sigmoid and z = f f', d log P(same)/dz = 1 - s(z) and
+    d log P(different)/dz = -s(z).
+    """
+
+    def log_probabilities(
+        self, left: Floats, right: Floats
+    ) -> tuple[Floats, Floats, Pull]:
+        """Return log P(same), log P(different), and how to pull back to the scores."""
         z = left * right
-        # A hard answer is one evaluation at z t; soft answers need both sides.
-        if np.all(np.abs(t) == 1):
-            phi, slope = self.loss.value_and_derivative(z * t)
-            slope = slope * t
-        else:
-            phi_same, slope_same = self.loss.value_and_derivative(z)
-            phi_different, slope_different = self.loss.value_and_derivative(-z)
-            same, different = (1 + t) / 2, (1 - t) / 2
-            phi = same * phi_same + different * phi_different
-            slope = same * slope_same - different * slope_different
-        share = weight / weight.sum()
-        slope = share * slope
-        return float(share @ phi), slope * right, slope * left
+
+        def pull(same: Floats, different: Floats) -> tuple[Floats, Floats]:
+            slope = same - (same + different) * expit(z)
+            return slope * right, slope * left
+
+        return log_expit(z), log_expit(-z), pull
+
+
+class BinaryLink:
+    """P(same) = s(f) s(f') + s(-f) s(-f') with s the sigmoid: MCL for two classes.
+
+    That is (1 + tanh(f/2) tanh(f'/2)) / 2. Given that the points are the same, the
+    first is positive with probability s(f + f'), so d log P(same)/df = s(f + f') -
+    s(f); likewise d log P(different)/df = s(f - f') - s(f).
+    """
+
+    def log_probabilities(
+        self, left: Floats, right: Floats
+    ) -> tuple[Floats, Floats, Pull]:
+        """Return log P(same), log P(different), and how to pull back to the scores."""
+        plus, minus = log_expit(left), log_expit(-left)
+        plus_, minus_ = log_expit(right), log_expit(-right)
+
+        def pull(same: Floats, different: Floats) -> tuple[Floats, Floats]:
+            both, first = expit(left + right), expit(left - right)
+            total = same + different
+            return (
+                same * both + different * first - total * np.exp(plus),
+                same * both + different * (1 - first) - total * np.exp(plus_),
+            )
+
+        same = np.logaddexp(plus + plus_, minus + minus_)
+        return same, np.logaddexp(plus + minus_, minus + plus_), pull
+
+
+class SoftmaxLink:
+    r"""P(same) = sum over c of p_c p'_c, with p the softmax of C scores: MCL.
+
+    Scores have shape (n_pairs, C). With r_c = p_c p'_c / P(same), the probability that
+    both points are of class c given that they are the same,
+    d log P(same)/df_c = r_c - p_c; with q_c = p_c (1 - p'_c) / P(different),
+    d log P(different)/df_c = q_c - p_c.
+    """
+
+    def log_probabilities(
+        self, left: Floats, right: Floats
+    ) -> tuple[Floats, Floats, Pull]:
+        """Return log P(same), log P(different), and how to pull back to the scores."""
+        p, rest_p = _log_softmax(left)
+        q, rest_q = _log_softmax(right)
+        log_same, log_different = _log_sum(p + q), _log_sum(p + rest_q)
+
+        def pull(same: Floats, different: Floats) -> tuple[Floats, Floats]:
+            a, b = same[:, None], different[:, None]
+            agree = a * np.exp(p + q - log_same)
+            d_left = b * np.exp(p + rest_q - log_different) - (a + b) * np.exp(p)
+            d_right = b * np.exp(q + rest_p - log_different) - (a + b) * np.exp(q)
+            return agree + d_left, agree + d_right
+
+        return log_same[:, 0], log_different[:, 0], pull
+
+
+class LikelihoodRisk:
+    r"""The negative log-likelihood of answers that may be wrong.
+
+    With S_k = P(same), D_k = 1 - S_k of pair k by the link, and answers that are noisy
+    at the rates r1 = P(answer same | same) and r0 = P(answer same | different),
+
+    .. math::
+
+        R = -\sum_k a_k \log(r_1 S_k + r_0 D_k)
+            - \sum_k b_k \log((1 - r_1) S_k + (1 - r_0) D_k).
+
+    With u_k, the expected share of "truly same" in a_k + b_k given the answer, and v_k
+    that of "truly different", dR = -sum(u_k dlog S_k + v_k dlog D_k). Everything stays
+    in logarithms, so no score is too large. r1 = 1 and r0 = 0 is the plain likelihood.
+
+    Parameters
+    ----------
+    link : PairLink
+        From scores to probabilities.
+    flip_rates : tuple of float, default=(1.0, 0.0)
+        (r1, r0).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> risk = LikelihoodRisk(BinaryLink())
+    >>> value, *_ = risk.value_and_gradient(*np.array([[9.0], [-9.0], [0.5], [0.5]]))
+    >>> round(value, 2)  # log 2 at the least: the answer is half same, half different
+    4.15
+    """
+
+    smooth = True
+
+    def __init__(
+        self, link: PairLink, flip_rates: tuple[float, float] = (1.0, 0.0)
+    ) -> None:
+        self.link = link
+        self.flip_rates = flip_rates
+
+    def smoothed(self, width: float) -> LikelihoodRisk:  # noqa: ARG002
+        """Return itself: it is smooth."""
+        return self
+
+    def value_and_gradient(
+        self, left: Floats, right: Floats, same: Floats, different: Floats
+    ) -> tuple[float, Floats, Floats]:
+        """Return the risk and its derivatives with respect to both scores.
+
+        Parameters
+        ----------
+        left, right : ndarray of shape (n_pairs,) or (n_pairs, n_classes)
+            Scores of the first and of the second point of each pair.
+        same, different : ndarray of shape (n_pairs,)
+            The coefficients a and b.
+
+        Returns
+        -------
+        value : float
+        d_left, d_right : ndarray, shaped like the scores
+        """
+        log_s, log_d, pull = self.link.log_probabilities(left, right)
+        value, truly_same, truly_different, _ = self._expectations(
+            log_s, log_d, same, different
+        )
+        d_left, d_right = pull(truly_same, truly_different)
+        return value, -d_left, -d_right
+
+    def rate_gradient(
+        self, left: Floats, right: Floats, same: Floats, different: Floats
+    ) -> Floats:
+        """Return the derivatives of the risk with respect to r1 and r0."""
+        log_s, log_d, _ = self.link.log_probabilities(left, right)
+        return self._expectations(log_s, log_d, same, different)[3]
+
+    def _expectations(
+        self, log_s: Floats, log_d: Floats, same: Floats, different: Floats
+    ) -> tuple[float, Floats, Floats, Floats]:
+        r1, r0 = self.flip_rates
+        if (r1, r0) == (1.0, 0.0):
+            value = -float(same @ log_s + different @ log_d)
+            return value, same, different, np.zeros(2)
+        with np.errstate(divide="ignore"):
+            says_same = np.log(r1) + log_s, np.log(r0) + log_d
+            says_different = np.log1p(-r1) + log_s, np.log1p(-r0) + log_d
+        log_a, log_b = np.logaddexp(*says_same), np.logaddexp(*says_different)
+        truly_same, truly_different = (
+            same * np.exp(a - log_a) + different * np.exp(b - log_b)
+            for a, b in zip(says_same, says_different, strict=True)
+        )
+        d_rates = np.array(
+            [
+                different @ np.exp(log_p - log_b) - same @ np.exp(log_p - log_a)
+                for log_p in (log_s, log_d)
+            ]
+        )
+        value = -float(same @ log_a + different @ log_b)
+        return value, truly_same, truly_different, d_rates
+
+
+def _log_softmax(scores: Floats) -> tuple[Floats, Floats]:
+    """Return log softmax and log(1 - softmax), exact also where that is nearly zero."""
+    rows, top = np.arange(len(scores)), scores.argmax(axis=1)
+    shifted = scores - scores[rows, top][:, None]
+    power = np.exp(shifted)
+    others = power.sum(axis=1) - 1.0
+    # The others' sum loses digits next to the top's 1; add them up without it.
+    small = others < 1e-3
+    if small.any():
+        kept = shifted[small].copy()
+        kept[np.arange(len(kept)), top[small]] = -np.inf
+        others[small] = np.exp(kept).sum(axis=1)
+    log_total = np.log1p(others)[:, None]
+    log_p = shifted - log_total
+    log_rest = np.log1p(-np.exp(np.minimum(log_p, -np.log(2))))
+    with np.errstate(divide="ignore"):
+        log_rest[rows, top] = np.log(others) - log_total[:, 0]
+    gone = np.flatnonzero(others < 1e-290)
+    if len(gone):
+        # Beyond the range of a double, sum in logarithms.
+        kept = shifted[gone].copy()
+        kept[np.arange(len(kept)), top[gone]] = -np.inf
+        log_rest[gone, top[gone]] = _log_sum(kept)[:, 0]
+    return log_p, log_rest
+
+
+def _log_sum(values: Floats) -> Floats:
+    """Return the log of the sum of exponentials over the columns, as a column."""
+    top = values.max(axis=1, keepdims=True)
+    return np.asarray(top + np.log(np.exp(values - top).sum(axis=1, keepdims=True)))

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize, minimize_scalar
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.random import RandomState
 
-    from pairlearn._typing import Floats
-    from pairlearn.objective import PairObjective
+    from pairlearn._typing import Floats, Ints
+    from pairlearn.objective import LinearObjective, PairObjective, PointObjective
 
 __all__ = [
     "Solution",
@@ -81,7 +81,11 @@ def eigenvectors(objective: PairObjective, k: int) -> Floats:
         operator = LinearOperator(
             (size, size), matvec=lambda u: objective.moment(u.ravel()), dtype=float
         )
-        vectors = eigsh(operator, k=k, which="LA", v0=_directions(size, 1)[0])[1]
+        try:
+            vectors = eigsh(operator, k=k, which="LA", v0=_directions(size, 1)[0])[1]
+        except ArpackError:
+            # Answers that cancel out leave nothing to multiply: any direction will do.
+            vectors = np.linalg.qr(_directions(size, k).T)[0]
     leading: Floats = vectors[:, ::-1]
     return leading
 
@@ -99,26 +103,39 @@ def starts(objective: PairObjective, n_init: int) -> list[Floats]:
 
 
 def minimise_lbfgs(
-    objective: PairObjective, starts: Sequence[Floats], *, max_iter: int, tol: float
+    objective: Any,
+    starts: Sequence[Floats],
+    *,
+    max_iter: int,
+    tol: float,
+    n_finish: int | None = None,
 ) -> Solution:
     """Minimise by L-BFGS from every start and return the best minimiser.
 
     Starts tend to lead to few minima. After a few iterations, those on the way to a
-    minimum that another start has reached already are dropped. A risk with a kink is
-    minimised through ever closer smooth ones.
+    minimum that another start has reached already are dropped, and so are all but the
+    `n_finish` lowest, if that is given. A risk with a kink is minimised through ever
+    closer smooth ones.
     """
     stages = [objective]
-    if not objective.risk.smooth:
-        stages = [objective.with_risk(objective.risk.smoothed(w)) for w in SMOOTHING]
-    solutions: list[Solution] = []
+    if not objective.smooth:
+        stages = [objective.smoothed(width) for width in SMOOTHING]
+    races = []
     for start in starts:
         history = [objective(start)[0]]
-        u = _lbfgs(stages[0], start, history, min(RACE, max_iter), tol).x
+        first = _lbfgs(stages[0], objective, start, history, min(RACE, max_iter), tol)
+        races.append((first, history))
+    races.sort(key=lambda race: float(race[0].fun))
+    solutions: list[Solution] = []
+    for result, history in races[:n_finish]:
+        u = result.x
         if any(_is_parallel(u, known.u) for known in solutions):
             continue
         for stage in stages:
-            result = _lbfgs(stage, u, history, max_iter, tol)
-            u = result.x
+            left = max_iter - len(history) + 1 if objective.smooth else max_iter
+            if left > 0 and (result.status == 1 or stage is not stages[0]):
+                result = _lbfgs(stage, objective, u, history, left, tol)
+                u = result.x
         value, converged = objective(u)[0], result.status != 1
         solutions.append(Solution(u, value, history, 0, converged))
     best = min(solutions, key=lambda solution: solution.value)
@@ -127,7 +144,7 @@ def minimise_lbfgs(
 
 
 def minimise_sgd(
-    objective: PairObjective,
+    objective: PairObjective | PointObjective,
     start: Floats,
     *,
     max_iter: int,
@@ -142,29 +159,25 @@ def minimise_sgd(
     history = [objective(start)[0]]
     u = start
     for _ in range(max_iter):
-        order = rng.permutation(len(objective.t))
+        order = rng.permutation(objective.n_terms)
         u = sgd_epoch(objective, u, order, batch_size, learning_rate)
-        history.append(objective(u)[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            history.append(objective(u)[0])
     return Solution(u, history[-1], history, objective.n_evaluations, converged=True)
 
 
 def sgd_epoch(
-    objective: PairObjective,
+    objective: PairObjective | PointObjective,
     u: Floats,
-    order: Any,
+    order: Ints,
     batch_size: int,
     learning_rate: float,
 ) -> Floats:
-    """Take one gradient step for each batch of pairs, in the given order."""
-    mean_weight = objective.weight.mean()
+    """Take one gradient step for each batch, in the given order."""
     for begin in range(0, len(order), batch_size):
-        pairs = order[begin : begin + batch_size]
-        weight = objective.weight[pairs].mean() / mean_weight
-        if weight == 0:
-            continue
-        # A batch normalises by its own weights; undo that to stay unbiased.
-        _, gradient = objective.batch(pairs)(u)
-        u = u - learning_rate * weight * gradient
+        with np.errstate(over="ignore", invalid="ignore"):
+            _, gradient = objective.batch(order[begin : begin + batch_size])(u)
+            u = u - learning_rate * gradient
     if not np.isfinite(u).all():
         raise FloatingPointError(
             f"SGD diverged at learning_rate={learning_rate}: lower it, scale the "
@@ -175,13 +188,23 @@ def sgd_epoch(
 
 
 def _lbfgs(
-    objective: PairObjective, u: Floats, history: list[float], max_iter: int, tol: float
+    stage: Any,
+    objective: Any,
+    u: Floats,
+    history: list[float],
+    max_iter: int,
+    tol: float,
 ) -> Any:
+    """Minimise a stage of an objective, recording the objective itself on the way."""
+
     def record(intermediate_result: Any) -> None:
-        history.append(float(intermediate_result.fun))
+        value = intermediate_result.fun
+        if stage is not objective:
+            value = objective(intermediate_result.x)[0]
+        history.append(float(value))
 
     return minimize(
-        objective,
+        stage,
         u,
         jac=True,
         method="L-BFGS-B",
@@ -207,7 +230,7 @@ def _directions(size: int, n: int) -> Floats:
     return directions
 
 
-def best_length(objective: PairObjective, direction: Floats) -> float:
+def best_length(objective: LinearObjective, direction: Floats) -> float:
     """Return the c > 0 with the smallest J(c u) for a unit direction u."""
     value = objective.along(direction)
     # In the coordinates of the frame scores have unit variance, so the length lies

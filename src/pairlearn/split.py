@@ -75,8 +75,10 @@ class PairKFold:
         shuffle: bool = False,
         random_state: int | RandomState | None = None,
     ) -> None:
-        if n_splits < 2:
-            raise ValueError(f"n_splits must be at least 2; got {n_splits}")
+        if n_splits != int(n_splits) or n_splits < 2:
+            raise ValueError(
+                f"n_splits must be a whole number, 2 or above; got {n_splits!r}"
+            )
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.random_state = random_state
@@ -140,9 +142,14 @@ class PairKFold:
     def _point_folds(self, pairs: Pairs) -> Ints:
         """Return the fold of each point."""
         rng = check_random_state(self.random_state)
-        forest = spanning_forest(pairs.n_points, pairs.index)
+        # Renumbering the points makes the search start elsewhere and turn elsewhere.
+        names = np.arange(pairs.n_points)
+        if self.shuffle:
+            names = rng.permutation(pairs.n_points)
+        left, index = names[pairs.left], names[pairs.index]
+        forest = spanning_forest(pairs.n_points, index)
         n_components = int(forest.component.max(initial=-1)) + 1
-        n_pairs_of = np.bincount(forest.component[pairs.left], minlength=n_components)
+        n_pairs_of = np.bincount(forest.component[left], minlength=n_components)
         shown = rng.permutation(n_components) if self.shuffle else range(n_components)
         dealt = sorted(
             (c for c in shown if n_pairs_of[c]), key=lambda c: -n_pairs_of[c]
@@ -160,4 +167,4 @@ class PairKFold:
             members = forest.order[forest.component[forest.order] == c]
             cuts = np.arange(len(members)) * self.n_splits // len(members)
             fold[members] = cuts
-        return fold
+        return fold[names]

@@ -69,7 +69,10 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
     -------
     ndarray of shape (n_pairs,)
     """
-    array = np.asarray(t)
+    try:
+        array = np.asarray(t)
+    except ValueError:
+        raise ValueError("answers must be a 1-D array, one a pair") from None
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -148,7 +151,10 @@ def check_weights(sample_weight: ArrayLike | None, n_pairs: int) -> Floats:
     """Return one non-negative weight a pair; ones if None."""
     if sample_weight is None:
         return np.ones(n_pairs)
-    weight = np.asarray(sample_weight, dtype=float)
+    try:
+        weight = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold one number a pair") from None
     if weight.ndim == 0:
         weight = np.full(n_pairs, float(weight))
     if weight.shape != (n_pairs,):
@@ -156,15 +162,16 @@ def check_weights(sample_weight: ArrayLike | None, n_pairs: int) -> Floats:
             f"sample_weight needs one weight a pair: {n_pairs} pairs, but shape "
             f"{weight.shape}"
         )
-    if not np.isfinite(weight).all() or np.any(weight < 0):
-        raise ValueError("sample_weight must be finite and not negative")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weight.sum()) or np.any(weight < 0):
+            raise ValueError("sample_weight must be finite and not negative")
     if n_pairs and not weight.any():
         raise ValueError("sample_weight is zero for every pair: nothing to learn from")
     return weight
 
 
-def check_finite_points(X: PointsLike) -> None:
-    """Refuse NaN and infinity, saying where they are."""
+def check_finite_points(X: PointsLike, numbers: Ints | None = None) -> None:
+    """Refuse NaN and infinity, saying where they are (by the rows' own numbers)."""
     values = X.data if sparse.issparse(X) else X
     # The sum is finite unless something is not: one pass without a temporary.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -176,8 +183,9 @@ def check_finite_points(X: PointsLike) -> None:
         rows, columns = where.row[bad], where.col[bad]
     else:
         rows, columns = np.nonzero(~np.isfinite(X))
+    row = rows[0] if numbers is None else numbers[rows[0]]
     raise ValueError(
-        f"the points contain NaN or infinity, first in row {rows[0]}, column "
+        f"the points contain NaN or infinity, first in row {row}, column "
         f"{columns[0]} ({len(rows)} value(s)). Drop those points, or fill them in: "
         "make_pair_pipeline(SimpleImputer(), ...), within make_column_transformer if "
         "some columns hold text"

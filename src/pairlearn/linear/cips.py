@@ -1,36 +1,38 @@
-"""Linear classifiers from pairs."""
+"""CIPS: the product f(x) f(x') against the answer."""
 
 from __future__ import annotations
 
-import numbers
-import warnings
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from pairlearn.assignment import majority_sign
-from pairlearn.base import PairClassifierBase
+from pairlearn.base import split_for_assignment
+from pairlearn.linear.base import LinearPairClassifier, check_flip_rates
+from pairlearn.linear.unlabeled import (
+    add_unlabeled_couples,
+    check_gammas,
+    prior_for,
+    product_coefficients,
+)
 from pairlearn.losses import get_loss
 from pairlearn.objective import Frame, PairObjective
 from pairlearn.points import as_points
-from pairlearn.risks import ProductRisk
-from pairlearn.solvers import (
-    Solution,
-    eigenvectors,
-    minimise_lbfgs,
-    minimise_sgd,
-    sgd_epoch,
-    starts,
+from pairlearn.risks import (
+    LikelihoodRisk,
+    PairRisk,
+    ProductLink,
+    ProductRisk,
+    answer_coefficients,
 )
-from pairlearn.validation import check_both_kinds, check_choice
+from pairlearn.solvers import Solution, eigenvectors
+from pairlearn.theory import same_rate_from_prior
+from pairlearn.validation import check_choice
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn._typing import Floats, Ints, PointsLike
+    from pairlearn._typing import Floats, PointsLike
     from pairlearn.losses import MarginLoss
     from pairlearn.pairs import Pairs
 
@@ -39,7 +41,7 @@ __all__ = ["CIPSClassifier"]
 SOLVERS = ("auto", "lbfgs", "sgd", "eigen")
 
 
-class CIPSClassifier(PairClassifierBase):
+class CIPSClassifier(LinearPairClassifier):
     r"""Linear classifier with inner product similarity (CIPS).
 
     Step 1 draws the boundary: f(x) = w^T x + b minimises
@@ -59,6 +61,16 @@ class CIPSClassifier(PairClassifierBase):
 
     f and -f have the same objective. Step 2, if `majority` is given, finds the sign
     on pairs kept out of step 1.
+
+    With `gammas` unlabelled points join in (the paper's Appendix C): the mean is
+    replaced by an unbiased estimate of the same risk from similar, dissimilar and
+    unlabelled pairs, with P_S = P(t = +1), P_D = 1 - P_S and g1 + g2 + g3 = 1,
+
+    .. math::
+
+        P_S E_S[(g_1 + g_2) \ell(z, +1) - g_2 \ell(z, -1)]
+        + P_D E_D[(g_1 + g_3) \ell(z, -1) - g_3 \ell(z, +1)]
+        + E_U[g_3 \ell(z, +1) + g_2 \ell(z, -1)] .
 
     Parameters
     ----------
@@ -96,6 +108,19 @@ class CIPSClassifier(PairClassifierBase):
         groups get an arbitrary, but deterministic, sign.
     assignment_size : float or int, default=0.2
         Share (or number) of pairs kept out of step 1 for step 2.
+    flip_rates : tuple, float, "auto", "symmetric" or None, default=None
+        How often answers are wrong, for the logistic loss: (r1, r0) with
+        r1 = P(answer same | same) and r0 = P(answer same | different); a single number
+        e for symmetric noise, (1 - e, e); "auto" or "symmetric" to estimate both rates,
+        or one, together with f. The likelihood then allows for it (forward correction).
+    gammas : tuple of float or None, default=None
+        (g1, g2, g3) for training with unlabelled points. (0, 1, 0) needs similar pairs
+        and unlabelled points alone, (0, 0, 1) dissimilar pairs and unlabelled points.
+    prior : float or None, default=None
+        P(y = +1), up to a swap; with `gammas`. None: from the share of "same" answers.
+    nonnegative : bool, default=False
+        With `gammas`: clip the estimates of both parts of the risk at zero, which the
+        risk itself never falls below. Helps flexible models.
     classes : tuple, default=(-1, 1)
         Names of the negative and of the positive class.
     warm_start : bool, default=False
@@ -116,6 +141,8 @@ class CIPSClassifier(PairClassifierBase):
         "n_evaluations": how often J was evaluated.
     n_iter_ : int
         Iterations or epochs of the best start.
+    flip_rates_ : tuple of float
+        (r1, r0), given or estimated; (1.0, 0.0) without noise.
     assignment_ : Assignment or None
         Outcome of the class assignment: sign, Q, number of pairs, bound.
     classes_ : ndarray of shape (2,)
@@ -163,6 +190,10 @@ class CIPSClassifier(PairClassifierBase):
         learning_rate: float = 0.01,
         majority: Any = None,
         assignment_size: float = 0.2,
+        flip_rates: Any = None,
+        gammas: tuple[float, float, float] | None = None,
+        prior: float | None = None,
+        nonnegative: bool = False,
         classes: tuple[Any, Any] = (-1, 1),
         warm_start: bool = False,
         random_state: int | RandomState | None = None,
@@ -178,6 +209,10 @@ class CIPSClassifier(PairClassifierBase):
         self.learning_rate = learning_rate
         self.majority = majority
         self.assignment_size = assignment_size
+        self.flip_rates = flip_rates
+        self.gammas = gammas
+        self.prior = prior
+        self.nonnegative = nonnegative
         self.classes = classes
         self.warm_start = warm_start
         self.random_state = random_state
@@ -187,6 +222,7 @@ class CIPSClassifier(PairClassifierBase):
         pairs: Pairs | ArrayLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
+        unlabeled: PointsLike | None = None,
     ) -> Self:
         """Learn from pairs and answers.
 
@@ -198,43 +234,33 @@ class CIPSClassifier(PairClassifierBase):
             Answers: +1 same, -1 different, between them a soft answer; or bool.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs; a weight of 2 is the same as the pair twice.
+        unlabeled : array-like, sparse or data frame of shape (n, n_features), optional
+            Points without answers; used with `gammas`.
 
         Returns
         -------
         self
         """
         solver = self._check_parameters()
-        pairs, answers, weight = self._validate_fit(pairs, t, sample_weight)
-        rng = check_random_state(self.random_state)
-        train, held_out = self._split_for_assignment(len(pairs), rng)
-        check_both_kinds(answers[train][weight[train] > 0])
-        solution, frame = self._solve(
-            solver, pairs[train], answers[train], weight[train], rng
+        pairs, answers, weight = self._validate_fit(
+            pairs, t, sample_weight, both_kinds=self.gammas is None
         )
-        self._store(*frame.weights(solution.u))
-        self.objective_ = solution.value
-        self.history_ = {
-            "objective": np.array(solution.history),
-            "n_evaluations": solution.n_evaluations,
-        }
-        self.n_iter_ = max(1, len(solution.history) - 1)
-        if not solution.converged:
-            warnings.warn(
-                f"L-BFGS stopped after max_iter={self.max_iter} iterations; raise "
-                "max_iter or alpha, or loosen tol",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        self.assignment_ = None
-        self._fix_sign()
-        if self.majority is not None:
-            self.assign_from_pairs(
-                pairs[held_out],
-                answers[held_out],
-                majority=self.majority,
-                sample_weight=weight[held_out],
-            )
-        return self
+        rng = check_random_state(self.random_state)
+        train, held_out = split_for_assignment(
+            pairs,
+            answers,
+            weight,
+            majority=self.majority,
+            assignment_size=self.assignment_size,
+            rng=rng,
+        )
+        problem = self._coefficients(
+            pairs[train].compact(), answers[train], weight[train], unlabeled, rng
+        )
+        self._solve(solver, *problem, rng)
+        return self._assign_if_asked(
+            pairs[held_out], answers[held_out], weight[held_out]
+        )
 
     def partial_fit(
         self,
@@ -245,8 +271,9 @@ class CIPSClassifier(PairClassifierBase):
         """Take one pass of SGD over more pairs, for streams.
 
         The first call starts from the leading eigenvector of its own pairs. The sign
-        of f stays what it is: settle it with :meth:`assign_from_pairs` or
-        :meth:`assign_from_points` at any time, and it lasts. Memory does not grow.
+        of f stays what it is, whatever `majority` says: settle it with
+        :meth:`assign_from_pairs` or :meth:`assign_from_points` at any time, and it
+        lasts. Weights count as they are: 2 is twice the step. Memory does not grow.
 
         Parameters
         ----------
@@ -262,47 +289,12 @@ class CIPSClassifier(PairClassifierBase):
         self
         """
         self._check_parameters(solver="sgd")
-        first = not hasattr(self, "coef_")
-        pairs, answers, weight = self._validate_fit(
-            pairs, t, sample_weight, reset=first
-        )
-        points = as_points(pairs.X)
-        frame = Frame.plain(points.n_features, self.fit_intercept)
-        if first:
-            start = self._objective(
-                pairs, answers, weight, Frame.of(points, self.alpha, self.fit_intercept)
+        if self.gammas is not None or isinstance(self.flip_rates, str):
+            raise ValueError(
+                "partial_fit learns from answers as they come: it cannot use gammas, "
+                "nor estimate flip_rates (give them as numbers)"
             )
-            self._store(*start.frame.weights(starts(start, 1)[0]))
-            self._fix_sign()
-            self.assignment_ = None
-        objective = self._objective(pairs, answers, weight, frame)
-        u = sgd_epoch(
-            objective,
-            frame.coordinates(self.coef_[0], self.intercept_[0]),
-            np.arange(len(pairs)),
-            self.batch_size,
-            self.learning_rate,
-        )
-        self._store(*frame.weights(u))
-        self.n_iter_ = getattr(self, "n_iter_", 0) + 1
-        return self
-
-    def _scores(self, X: PointsLike) -> Floats:
-        return as_points(X).scores(self.coef_[0], self.intercept_[0])
-
-    def _flip(self) -> None:
-        self._store(-self.coef_[0], -self.intercept_[0])
-
-    def _store(self, w: Floats, b: Floats) -> None:
-        # Adding zero turns -0.0, which a flip leaves behind, into 0.0.
-        self.coef_ = w.reshape(1, -1) + 0.0
-        self.intercept_ = np.reshape(b, 1) + 0.0
-
-    def _fix_sign(self) -> None:
-        """Make the largest weight positive: arbitrary, but always the same."""
-        largest = np.argmax(np.abs(self.coef_[0]))
-        if self.coef_[0, largest] < 0:
-            self._flip()
+        return self._step(pairs, t, sample_weight)
 
     def _check_parameters(self, solver: str | None = None) -> str:
         """Refuse wrong parameters; return the solver to use."""
@@ -321,99 +313,97 @@ class CIPSClassifier(PairClassifierBase):
                 f"the {loss.name} loss has no finite minimiser without a constraint on "
                 "the weights; use solver='eigen'"
             )
-        if not isinstance(self.alpha, numbers.Real) or not self.alpha >= 0:
-            raise ValueError(f"alpha must be a number, 0 or above; got {self.alpha!r}")
-        for name in ("max_iter", "n_init", "batch_size"):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < 1:
-                raise ValueError(
-                    f"{name} must be a whole number above 0; got {value!r}"
-                )
-        for name in ("tol", "learning_rate"):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Real) or not value > 0:
-                raise ValueError(f"{name} must be a number above 0; got {value!r}")
-        if self.majority is not None:
-            majority_sign(self.majority, self.classes)
+        rates = check_flip_rates(self.flip_rates)
+        if rates is not None and (loss.name != "logistic" or self.gammas is not None):
+            raise ValueError(
+                "flip_rates correct the likelihood behind the logistic loss: they need "
+                "loss='logistic', and cannot be combined with gammas"
+            )
+        if isinstance(rates, str) and solver != "lbfgs":
+            raise ValueError(
+                f"flip_rates={rates!r} are estimated with solver='lbfgs'; for "
+                f"{solver!r} give them as numbers"
+            )
+        self._check_numbers("max_iter", "n_init", "batch_size")
         return solver
 
-    def _split_for_assignment(
-        self, n_pairs: int, rng: RandomState
-    ) -> tuple[Ints | slice, Ints | slice]:
-        """Return the pair numbers of step 1 and of step 2."""
-        if self.majority is None:
-            return slice(None), slice(0)
-        size = self.assignment_size
-        if isinstance(size, numbers.Integral):
-            n_held_out = int(size)
-        else:
-            n_held_out = round(size * n_pairs) if 0 < size < 1 else 0
-            n_held_out = max(n_held_out, 1) if 0 < size < 1 else 0
-        if not 0 < n_held_out < n_pairs - 1:
-            raise ValueError(
-                f"assignment_size={size} of {n_pairs} pairs leaves nothing for class "
-                "assignment or too little for training; give a share between 0 and 1, "
-                "or a number of pairs, that leaves at least two pairs to train on"
-            )
-        order = rng.permutation(n_pairs)
-        return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
+    def _coefficients(
+        self,
+        pairs: Pairs,
+        t: Floats,
+        weight: Floats,
+        unlabeled: PointsLike | None,
+        rng: RandomState,
+    ) -> tuple[Pairs, Floats, Floats]:
+        """Return the pairs of the risk, and how much either answer counts for each."""
+        if self.gammas is None:
+            if unlabeled is not None:
+                raise ValueError(
+                    "unlabelled points are used with gammas=(g1, g2, g3), for example "
+                    "gammas=(0.5, 0.25, 0.25)"
+                )
+            return pairs, *answer_coefficients(t, weight)
+        gammas = check_gammas(self.gammas, unlabeled, t[weight > 0])
+        same_rate = same_rate_from_prior(prior_for(self.prior, t, weight))
+        same, different = product_coefficients(t, weight, gammas, same_rate)
+        if unlabeled is None:
+            return pairs, same, different
+        unlabeled = self._validate_points(unlabeled, reset=False)
+        return add_unlabeled_couples(pairs, same, different, unlabeled, gammas, rng)
 
-    def _objective(
+    def _risk(self) -> PairRisk:
+        rates = check_flip_rates(self.flip_rates)
+        if rates is None:
+            return ProductRisk(self.loss, nonnegative=self.nonnegative)
+        return LikelihoodRisk(
+            ProductLink(), (1.0, 0.0) if isinstance(rates, str) else rates
+        )
+
+    def _pair_objective(
         self, pairs: Pairs, t: Floats, weight: Floats, frame: Frame
     ) -> PairObjective:
+        same, different = answer_coefficients(t, weight)
+        points = as_points(pairs.X)
         return PairObjective(
-            as_points(pairs.X),
-            pairs.index,
-            t,
-            weight,
-            ProductRisk(self.loss),
-            self.alpha,
-            frame,
+            points, pairs.index, same, different, self._risk(), self.alpha, frame
         )
 
     def _solve(
-        self, solver: str, pairs: Pairs, t: Floats, weight: Floats, rng: RandomState
-    ) -> tuple[Solution, Frame]:
-        pairs = pairs.compact()
-        points = as_points(pairs.X)
-        plain = Frame.plain(points.n_features, self.fit_intercept)
+        self,
+        solver: str,
+        pairs: Pairs,
+        same: Floats,
+        different: Floats,
+        rng: RandomState,
+    ) -> None:
+        points, risk = as_points(pairs.X), self._risk()
+
+        def make(frame: Frame) -> PairObjective:
+            return PairObjective(
+                points, pairs.index, same, different, risk, self.alpha, frame
+            )
+
+        rates = check_flip_rates(self.flip_rates)
+        self.flip_rates_ = (
+            (1.0, 0.0) if rates is None or isinstance(rates, str) else rates
+        )
         if solver == "eigen":
-            objective = self._objective(pairs, t, weight, plain)
+            objective = make(Frame.plain(points.n_features, self.fit_intercept))
             objective.alpha = 0.0
             u = eigenvectors(objective, 1)[:, 0]
             value = objective(u)[0]
-            return Solution(u, value, [value], 1, converged=True), plain
-        if solver == "lbfgs":
-            frame = Frame.of(points, self.alpha, self.fit_intercept)
-            objective = self._objective(pairs, t, weight, frame)
-            previous = self._previous(frame)
-            begin = previous or starts(objective, self.n_init)
-            solution = minimise_lbfgs(
-                objective, begin, max_iter=self.max_iter, tol=self.tol
-            )
-            return solution, frame
-        solutions = []
-        for _ in range(self.n_init):
-            objective = self._objective(pairs, t, weight, plain)
-            # The default start of a linear layer, as in the paper's experiments.
-            reach = 1 / np.sqrt(points.n_features)
-            begin = self._previous(plain) or [rng.uniform(-reach, reach, plain.size)]
-            solutions.append(
-                minimise_sgd(
-                    objective,
-                    begin[0],
-                    max_iter=self.max_iter,
-                    batch_size=self.batch_size,
-                    learning_rate=self.learning_rate,
-                    rng=rng,
+            solution = Solution(u, value, [value], 1, converged=True)
+        else:
+            solution, objective = self._minimise(solver, make, pairs.X, rng)
+            if isinstance(rates, str):
+                solution, self.flip_rates_ = self._estimate_rates(
+                    objective, solution.u, symmetric=rates == "symmetric"
                 )
+        u = solution.u[: objective.size]
+        self._store(*objective.weights(u))
+        self._record(solution)
+        if not self.objective_ > -1e6:
+            raise FloatingPointError(
+                "the semi-supervised risk fell without end: these few pairs do not "
+                "bound it from below. Pass nonnegative=True, or raise alpha"
             )
-        return min(solutions, key=lambda solution: solution.value), plain
-
-    def _previous(self, frame: Frame) -> list[Floats]:
-        """Return the previous solution as a start, if there is one to go on from."""
-        if not (self.warm_start and hasattr(self, "coef_")):
-            return []
-        if self.coef_.shape[1] != len(frame.scale) or not self.coef_.any():
-            return []
-        return [frame.coordinates(self.coef_[0], self.intercept_[0])]

@@ -1,0 +1,273 @@
+"""What the linear classifiers share: f(x) = w^T x + b, solvers, class assignment."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from pairlearn.assignment import majority_sign
+from pairlearn.base import PairClassifierBase
+from pairlearn.objective import Frame, NoisyObjective, PairObjective
+from pairlearn.points import as_points
+from pairlearn.solvers import (
+    Solution,
+    minimise_lbfgs,
+    minimise_sgd,
+    sgd_epoch,
+    starts,
+)
+from pairlearn.validation import check_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.random import RandomState
+    from numpy.typing import ArrayLike
+
+    from pairlearn._typing import Floats, PointsLike
+    from pairlearn.objective import PointObjective
+    from pairlearn.pairs import Pairs
+
+__all__ = ["LinearPairClassifier"]
+
+# Starting points of flip rates that are to be estimated.
+_START_RATES = ((0.95, 0.05), (0.8, 0.2), (0.9, 0.4))
+
+
+class LinearPairClassifier(PairClassifierBase):
+    """Base of classifiers with the score f(x) = w^T x + b.
+
+    A subclass makes objectives; this class minimises them, stores the solution as
+    `coef_` and `intercept_`, and turns its sign.
+    """
+
+    alpha: float
+    fit_intercept: bool
+    solver: str
+    max_iter: int
+    tol: float
+    n_init: int
+    batch_size: int
+    learning_rate: float
+    majority: Any
+    assignment_size: float
+    warm_start: bool
+    random_state: int | RandomState | None
+
+    def _scores(self, X: PointsLike) -> Floats:
+        return as_points(X).scores(self.coef_[0], self.intercept_[0])
+
+    def _flip(self) -> None:
+        self._store(-self.coef_[0], -self.intercept_[0])
+
+    def _store(self, w: Floats, b: Floats) -> None:
+        # Adding zero turns -0.0, which a flip leaves behind, into 0.0.
+        self.coef_ = np.atleast_2d(w.T) + 0.0
+        self.intercept_ = np.atleast_1d(b) + 0.0
+
+    def _fix_sign(self) -> None:
+        """Make the largest weight positive: arbitrary, but always the same."""
+        largest = np.argmax(np.abs(self.coef_[0]))
+        if self.coef_[0, largest] < 0:
+            self._flip()
+
+    def _record(self, solution: Solution) -> None:
+        self.objective_ = solution.value
+        self.history_ = {
+            "objective": np.array(solution.history),
+            "n_evaluations": solution.n_evaluations,
+        }
+        self.n_iter_ = max(1, len(solution.history) - 1)
+        if not solution.converged:
+            warnings.warn(
+                f"L-BFGS stopped after max_iter={self.max_iter} iterations; raise "
+                "max_iter or alpha, or loosen tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _assign_if_asked(self, pairs: Pairs, t: Floats, weight: Floats) -> Self:
+        """Fix the sign, and settle the classes on pairs that training did not see."""
+        self.assignment_ = None
+        self._fix_sign()
+        if self.majority is not None:
+            # These points were validated when they came in.
+            scores = self._scores(pairs.X)
+            self._assign_by(pairs, scores, t, weight, self.majority)
+        return self
+
+    def _check_numbers(self, *whole: str) -> None:
+        """Refuse parameters that are not numbers of the right kind."""
+        if not isinstance(self.alpha, numbers.Real) or not 0 <= self.alpha < np.inf:
+            raise ValueError(f"alpha must be a number, 0 or above; got {self.alpha!r}")
+        for name in whole:
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < 1:
+                raise ValueError(
+                    f"{name} must be a whole number above 0; got {value!r}"
+                )
+        for name in ("tol", "learning_rate"):
+            value = getattr(self, name, 1.0)
+            if not isinstance(value, numbers.Real) or not value > 0:
+                raise ValueError(f"{name} must be a number above 0; got {value!r}")
+        if getattr(self, "majority", None) is not None:
+            majority_sign(self.majority, self._class_names())
+
+    def _minimise(
+        self,
+        solver: str,
+        make: Callable[[Frame], PairObjective | PointObjective],
+        X: PointsLike,
+        rng: RandomState,
+        begin: Callable[[Any], list[Floats]] | None = None,
+    ) -> tuple[Solution, Any]:
+        """Minimise an objective; return the solution and the objective.
+
+        Parameters
+        ----------
+        solver : {"lbfgs", "sgd"}
+            How.
+        make : callable
+            Frame -> objective.
+        X : ndarray or CSR matrix
+            The points.
+        rng : RandomState
+            Source of SGD's starts and order.
+        begin : callable, optional
+            Objective -> starts of L-BFGS; None: two eigenvectors and other directions.
+        """
+        points = as_points(X)
+        if solver == "lbfgs":
+            objective = make(Frame.of(points, self.alpha, self.fit_intercept))
+            first = self._previous(objective)
+            flat = objective(np.zeros(objective.size))[0]
+            if not first or objective(first[0])[0] > flat - 1e-4 * abs(flat):
+                first = begin(objective) if begin else starts(objective, self.n_init)  # type: ignore[arg-type]
+            # With several outputs, starts that name the classes otherwise lead to
+            # minima that look different and are the same: only the best two go on.
+            solution = minimise_lbfgs(
+                objective,
+                first,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                n_finish=None if objective.n_outputs == 1 else 2,
+            )
+            if solution.value > flat - 1e-6 * abs(flat):
+                warnings.warn(
+                    "the penalty outweighs the answers: no weights do better than "
+                    "none. Scale the features (make_pair_pipeline(StandardScaler(), "
+                    "...)) or lower alpha; or the answers hold no information",
+                    stacklevel=3,
+                )
+            return solution, objective
+        solutions = []
+        for _ in range(self.n_init):
+            objective = make(Frame.plain(points.n_features, self.fit_intercept))
+            # The default start of a linear layer, as in the paper's experiments.
+            reach = 1 / np.sqrt(points.n_features)
+            random = [rng.uniform(-reach, reach, objective.size)]
+            solution = minimise_sgd(
+                objective,
+                (self._previous(objective) or random)[0],
+                max_iter=self.max_iter,
+                batch_size=self.batch_size,
+                learning_rate=self.learning_rate,
+                rng=rng,
+            )
+            solutions.append(solution)
+        return min(solutions, key=lambda solution: solution.value), objective
+
+    def _estimate_rates(
+        self, objective: PairObjective, u: Floats, *, symmetric: bool
+    ) -> tuple[Solution, tuple[float, float]]:
+        """Minimise in the weights and the flip rates together, from u and afresh."""
+        noisy = NoisyObjective(objective, symmetric=symmetric)
+        first = [noisy.join(u, rates) for rates in _START_RATES]
+        solution = minimise_lbfgs(noisy, first, max_iter=self.max_iter, tol=self.tol)
+        _, rates = noisy.split(solution.u)
+        return solution, rates
+
+    def _previous(self, objective: Any) -> list[Floats]:
+        """Return the previous solution as a start, if there is one to go on from."""
+        frame = objective.frame
+        if not (self.warm_start and hasattr(self, "coef_")):
+            return []
+        if self.coef_.shape != (objective.n_outputs, len(frame.scale)):
+            return []
+        if not self.coef_.any():
+            return []
+        parts = [
+            frame.coordinates(w, float(b))
+            for w, b in zip(self.coef_, self.intercept_, strict=True)
+        ]
+        return [np.concatenate(parts)]
+
+    def _step(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        sample_weight: ArrayLike | None,
+    ) -> Self:
+        """Take one pass of SGD over more pairs; see `partial_fit`."""
+        first = not hasattr(self, "coef_")
+        pairs, answers, weight = self._validate_fit(
+            pairs, t, sample_weight, reset=first, both_kinds=False
+        )
+        points = as_points(pairs.X)
+        # What an earlier fit recorded does not describe the new weights.
+        for name in ("objective_", "history_"):
+            self.__dict__.pop(name, None)
+        if first:
+            frame = Frame.of(points, self.alpha, self.fit_intercept)
+            objective = self._pair_objective(pairs, answers, weight, frame)
+            self._store(*objective.weights(starts(objective, 1)[0]))
+            self._fix_sign()
+            self.assignment_ = None
+        plain = Frame.plain(points.n_features, self.fit_intercept)
+        objective = self._pair_objective(pairs, answers, weight, plain)
+        # A weight counts by itself, not relative to whatever came in the same call.
+        objective.same, objective.different = (
+            weight * (1 + answers) / (2 * len(pairs)),
+            weight * (1 - answers) / (2 * len(pairs)),
+        )
+        u = sgd_epoch(
+            objective,
+            plain.coordinates(self.coef_[0], float(self.intercept_[0])),
+            np.arange(len(pairs)),
+            self.batch_size,
+            self.learning_rate,
+        )
+        self._store(*objective.weights(u))
+        self.n_iter_ = getattr(self, "n_iter_", 0) + 1
+        return self
+
+    def _pair_objective(
+        self, pairs: Pairs, t: Floats, weight: Floats, frame: Frame
+    ) -> PairObjective:
+        raise NotImplementedError
+
+
+def check_flip_rates(flip_rates: Any) -> tuple[float, float] | str | None:
+    """Return (r1, r0), "auto", "symmetric", or None for answers that are right.
+
+    A single number e stands for symmetric noise, (1 - e, e).
+    """
+    if flip_rates is None or isinstance(flip_rates, str):
+        if flip_rates is not None:
+            check_choice("flip_rates", flip_rates, ("auto", "symmetric"))
+        return flip_rates
+    if isinstance(flip_rates, numbers.Real):
+        flip_rates = (1 - float(flip_rates), float(flip_rates))
+    r1, r0 = map(float, flip_rates)
+    if not 0 <= r0 < r1 <= 1:
+        raise ValueError(
+            "flip_rates must be (r1, r0) with 0 <= r0 < r1 <= 1, the rates at which "
+            "'same' is answered for pairs that are the same and for pairs that are "
+            "different; or a single rate below 1/2, 'auto' or 'symmetric'. Got "
+            f"{flip_rates!r}"
+        )
+    return r1, r0
