@@ -1,9 +1,14 @@
 """The estimators under the shared contract: add a name here and it is covered."""
 
+from sklearn.linear_model import LogisticRegression
+
 from pairlearn import (
     CIPSClassifier,
+    ConstrainedKMeans,
+    ConstrainedSpectralClustering,
     MCLClassifier,
     OVPCClassifier,
+    PairMetaClassifier,
     SDClassifier,
     SLLCClassifier,
 )
@@ -17,4 +22,7 @@ ESTIMATORS = {
     "sd": SDClassifier(prior=0.7, alpha=0.01),
     "ovpc": OVPCClassifier(random_state=0),
     "sllc": SLLCClassifier(random_state=0),
+    "meta": PairMetaClassifier(LogisticRegression(), random_state=0),
+    "constrained-k-means": ConstrainedKMeans(random_state=0),
+    "constrained-spectral": ConstrainedSpectralClustering(random_state=0),
 }

@@ -12,11 +12,17 @@ __all__ = [
     "SDClassifier",
     "OVPCClassifier",
     "SLLCClassifier",
+    "PairMetaClassifier",
+    "ConstrainedKMeans",
+    "ConstrainedSpectralClustering",
     "certify",
     "Certificate",
     "PairKFold",
     "OnPoints",
     "make_pair_pipeline",
+    "LandmarkSimilarity",
+    "OneVsRestPairClassifier",
+    "answers_per_class",
     "prior_from_answers",
     "pair_error",
     "clustering_error",
@@ -32,11 +38,17 @@ _HOME = {
     "SDClassifier": "linear",
     "OVPCClassifier": "linear",
     "SLLCClassifier": "linear",
+    "PairMetaClassifier": "meta",
+    "ConstrainedKMeans": "cluster",
+    "ConstrainedSpectralClustering": "cluster",
     "certify": "certificate",
     "Certificate": "certificate",
     "PairKFold": "split",
     "OnPoints": "compose",
     "make_pair_pipeline": "compose",
+    "LandmarkSimilarity": "landmarks",
+    "OneVsRestPairClassifier": "multiclass",
+    "answers_per_class": "multiclass",
     "prior_from_answers": "certificate",
     "pair_error": "metrics",
     "clustering_error": "metrics",
@@ -44,7 +56,9 @@ _HOME = {
 
 if TYPE_CHECKING:
     from pairlearn.certificate import Certificate, certify, prior_from_answers
+    from pairlearn.cluster import ConstrainedKMeans, ConstrainedSpectralClustering
     from pairlearn.compose import OnPoints, make_pair_pipeline
+    from pairlearn.landmarks import LandmarkSimilarity
     from pairlearn.linear import (
         CIPSClassifier,
         MCLClassifier,
@@ -52,7 +66,9 @@ if TYPE_CHECKING:
         SDClassifier,
         SLLCClassifier,
     )
+    from pairlearn.meta import PairMetaClassifier
     from pairlearn.metrics import clustering_error, pair_error
+    from pairlearn.multiclass import OneVsRestPairClassifier, answers_per_class
     from pairlearn.pairs import Pairs
     from pairlearn.split import PairKFold
 

@@ -1,10 +1,12 @@
 r"""Class assignment: finding which of the two groups is the positive class.
 
-Pairs draw a boundary but do not name its sides. Three rules look for the sign s
+Pairs draw a boundary but do not name its sides. Four rules look for the sign s
 such that s f(x) has the smaller error:
 
 * from pairs, when the majority class is known (step 2 of the method, Theorem 2);
 * from a few labelled points;
+* of three or more classes, each against the rest, from the fact that a point is of
+  exactly one of them;
 * from unlabelled points and the majority class: the naive rule, which can be wrong
   however many points there are. It is here as the paper's counter-example.
 """
@@ -25,12 +27,13 @@ from pairlearn.validation import check_answers, check_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from pairlearn._typing import Bools
+    from pairlearn._typing import Bools, Floats
 
 __all__ = [
     "Assignment",
     "assign_from_pairs",
     "assign_from_points",
+    "exclusive_signs",
     "naive_assignment",
 ]
 
@@ -47,12 +50,12 @@ class Assignment:
     sign : int
         +1 if the classifier keeps its sign, -1 if it is turned round.
     method : str
-        "pairs", "points" or "naive".
+        "pairs", "points", "exclusion" or "naive".
     bound : float or None
         A bound on the probability of the wrong sign: from pairs that of Lemma 3,
         from points the like. The unknown Q (or error) in it is replaced by its
-        estimate, so it is a guide rather than a guarantee. None for the naive rule,
-        which has no guarantee at all.
+        estimate, so it is a guide rather than a guarantee. None for exclusion
+        and the naive rule, which have no guarantee at all.
     p_value : float or None
         How likely votes that speak so clearly for a sign would be if there were no
         better sign: a sign test on pairs that share no point (method "pairs").
@@ -190,6 +193,66 @@ def assign_from_points(scores: ArrayLike, y: ArrayLike) -> Assignment:
         error=error,
         n_points=len(y),
     )
+
+
+def exclusive_signs(log_odds: ArrayLike, settled: ArrayLike | None = None) -> Floats:
+    r"""Find the signs of one-vs-rest columns, since a point is of just one class.
+
+    The signs minimise the mean over the points of (sum of the classes' probabilities
+    - 1)^2. With z_c = tanh(g_c / 2) the probability of class c is (1 + s_c z_c) / 2,
+    and four times that mean is
+
+    .. math:: s^T G s - 2 (2 - C) s^T m + (2 - C)^2,
+              \quad G = \overline{z z^T}, \; m = \overline{z} .
+
+    If all columns are right up to their signs (z_c = 1 for one c and -1 for all others,
+    or the reverse), C > 2 and every class occurs, then only the right signs reach
+    zero: a point of class k gives 2 s_k - sum of s = 2 - C, for each k, so that all s_k
+    are equal, and equal to 1. No majority class is needed, and no label. Two classes
+    are symmetric, and the rule cannot tell them apart. The search (turn the column
+    that helps most, from several starts) need not find the best signs when columns
+    are poor.
+
+    Parameters
+    ----------
+    log_odds : array-like of shape (n_points, n_classes)
+        Log-odds g_c of each class against the rest, up to a sign for each column.
+    settled : array-like of shape (n_classes,), optional
+        True for columns whose sign is known to be right.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        +1 or -1; +1 where settled.
+
+    Examples
+    --------
+    >>> exclusive_signs([[3, 4, -5], [-3, -4, -5], [-3, 4, 5]])
+    array([ 1., -1.,  1.])
+    """
+    z = np.tanh(np.asarray(log_odds, dtype=float) / 2)
+    n_classes = z.shape[1]
+    fixed = np.zeros(n_classes, bool) if settled is None else np.asarray(settled, bool)
+    gram, mean, target = z.T @ z / len(z), z.mean(axis=0), 2 - n_classes
+
+    def misfit(signs: Floats) -> float:
+        return float(signs @ gram @ signs - 2 * target * signs @ mean)
+
+    # At most one class holds more than half of the points. So begin with every class
+    # as the smaller side of its column, and with each class in turn as the larger.
+    smaller = np.where(~fixed & (mean > 0), -1.0, 1.0)
+    turned = np.where(np.eye(n_classes, dtype=bool), -smaller, smaller)
+    begins = [smaller, *turned[~fixed]]
+    for signs in begins:
+        while True:
+            gain = 4 * signs * (gram @ signs - target * mean) - 4 * np.diag(gram)
+            gain[fixed] = 0.0
+            best = np.argmax(gain)
+            # Rounding must not turn a column to and fro.
+            if gain[best] <= 1e-9:
+                break
+            signs[best] = -signs[best]
+    return min(begins, key=misfit)
 
 
 def naive_assignment(scores: ArrayLike, *, majority: int) -> Assignment:

@@ -211,9 +211,20 @@ def _wrap(step: Any) -> Any:
 
 def _pairs_or_points(X: Any) -> tuple[Any, PointsLike]:
     """Return the index of pairs, or None for plain points, and the points."""
-    # A list has no shape of its own; anything else that has none is no array of pairs.
-    n_dimensions = np.ndim(X) if isinstance(X, list) else len(getattr(X, "shape", ()))
-    if isinstance(X, Pairs) or n_dimensions == 3:
+    if isinstance(X, Pairs) or _is_array_of_pairs(X):
         pairs = as_pairs(X).compact()
         return pairs.index, pairs.X
     return None, X
+
+
+def _is_array_of_pairs(X: Any) -> bool:
+    if hasattr(X, "ndim") or hasattr(X, "columns"):
+        return bool(np.ndim(X) == 3)
+    if not isinstance(X, list | tuple):
+        return False
+    try:
+        shape = np.shape(X)
+    except ValueError:  # a list of objects of different lengths
+        return False
+    # A list of matrices is a list of objects, unless each can be two points.
+    return len(shape) == 3 and shape[1] == 2

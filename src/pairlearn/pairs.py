@@ -45,7 +45,9 @@ class Pairs:
     X : array-like, sparse matrix or data frame of shape (n_points, n_features)
         The points. A NumPy array, a SciPy sparse matrix or array, a pandas or a
         polars frame; kept by reference. Missing values and text are allowed here
-        as long as a pipeline deals with them before a model sees them.
+        as long as a pipeline deals with them before a model sees them. A list of
+        strings, or of other objects that are not numbers, becomes one column; see
+        :func:`pairlearn.tables.object_column` and :class:`LandmarkSimilarity`.
     index : array-like of shape (n_pairs, 2)
         Row numbers of the two points of each pair.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pairlearn._typing import Ints
     from pairlearn.pairs import Pairs
 
-__all__ = ["PairKFold"]
+__all__ = ["PairKFold", "point_folds"]
 
 
 class PairKFold:
@@ -110,7 +110,8 @@ class PairKFold:
         pairs = as_pairs(X)
         if len(pairs) < self.n_splits:
             raise ValueError(f"{len(pairs)} pairs cannot fill {self.n_splits} folds")
-        fold = self._point_folds(pairs)
+        rng = check_random_state(self.random_state) if self.shuffle else None
+        fold = point_folds(pairs, self.n_splits, rng)
         left, right = fold[pairs.left], fold[pairs.right]
         parts = []
         for k in range(self.n_splits):
@@ -139,32 +140,46 @@ class PairKFold:
             f"random_state={self.random_state})"
         )
 
-    def _point_folds(self, pairs: Pairs) -> Ints:
-        """Return the fold of each point."""
-        rng = check_random_state(self.random_state)
-        # Renumbering the points makes the search start elsewhere and turn elsewhere.
-        names = np.arange(pairs.n_points)
-        if self.shuffle:
-            names = rng.permutation(pairs.n_points)
-        left, index = names[pairs.left], names[pairs.index]
-        forest = spanning_forest(pairs.n_points, index)
-        n_components = int(forest.component.max(initial=-1)) + 1
-        n_pairs_of = np.bincount(forest.component[left], minlength=n_components)
-        shown = rng.permutation(n_components) if self.shuffle else range(n_components)
-        dealt = sorted(
-            (c for c in shown if n_pairs_of[c]), key=lambda c: -n_pairs_of[c]
-        )
-        fold_of_component = np.full(n_components, -1, dtype=np.intp)
-        large = n_pairs_of > np.ceil(len(pairs) / self.n_splits)
-        load = [(0, k) for k in range(self.n_splits)]
-        for c in dealt:
-            if not large[c]:
-                filled, k = heapq.heappop(load)
-                fold_of_component[c] = k
-                heapq.heappush(load, (filled + int(n_pairs_of[c]), k))
-        fold = fold_of_component[forest.component]
-        for c in np.flatnonzero(large):
-            members = forest.order[forest.component[forest.order] == c]
-            cuts = np.arange(len(members)) * self.n_splits // len(members)
-            fold[members] = cuts
-        return fold[names]
+
+def point_folds(pairs: Pairs, n_splits: int, rng: RandomState | None) -> Ints:
+    """Return the fold of each point, such that few pairs cross.
+
+    Points without pairs are in no fold (-1).
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The pairs.
+    n_splits : int
+        Number of folds.
+    rng : RandomState or None
+        Source of the order in which components are dealt out; None: as they come.
+
+    Returns
+    -------
+    ndarray of shape (n_points,)
+    """
+    # Renumbering the points makes the search start elsewhere and turn elsewhere.
+    names = np.arange(pairs.n_points)
+    if rng is not None:
+        names = rng.permutation(pairs.n_points)
+    forest = spanning_forest(pairs.n_points, names[pairs.index])
+    n_components = int(forest.component.max(initial=-1)) + 1
+    n_pairs_of = np.bincount(
+        forest.component[names[pairs.left]], minlength=n_components
+    )
+    shown = range(n_components) if rng is None else rng.permutation(n_components)
+    with_pairs = [c for c in shown if n_pairs_of[c]]
+    large = n_pairs_of > np.ceil(len(pairs) / n_splits)
+    fold_of_component = np.full(n_components, -1, dtype=np.intp)
+    load = [(0, k) for k in range(n_splits)]
+    for c in sorted(with_pairs, key=lambda c: -n_pairs_of[c]):
+        if not large[c]:
+            filled, k = heapq.heappop(load)
+            fold_of_component[c] = k
+            heapq.heappush(load, (filled + int(n_pairs_of[c]), k))
+    fold = fold_of_component[forest.component]
+    for c in np.flatnonzero(large):
+        members = forest.order[forest.component[forest.order] == c]
+        fold[members] = np.arange(len(members)) * n_splits // len(members)
+    return fold[names]

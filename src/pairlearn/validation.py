@@ -22,6 +22,7 @@ __all__ = [
     "check_index",
     "check_prior",
     "check_weights",
+    "plain_answers",
 ]
 
 _ANSWER_HELP = "an answer is +1 (same), -1 (different), or a number in between"
@@ -82,7 +83,7 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
     if len(array) != n_pairs:
         raise ValueError(f"there are {n_pairs} pairs but {len(array)} answers")
     if array.dtype.kind == "O":
-        array = _plain_answers(array)
+        array = plain_answers(array)
     if array.dtype.kind == "b":
         return np.where(array, 1.0, -1.0)
     if array.dtype.kind not in "iuf":
@@ -116,7 +117,7 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
     return array
 
 
-def _plain_answers(array: NDArray[Any]) -> NDArray[Any]:
+def plain_answers(array: NDArray[Any]) -> NDArray[Any]:
     """Return answers from a table's column of objects as bool or float, if they are."""
     # Not equal to itself, or not comparable: NaN, NaT, pandas' NA; or None.
     missing = [v is None or type(v).__name__ in ("NAType", "NaTType") or v != v
