@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OLDEST := .venv-oldest
+# Each rival of the benchmarks has an environment of its own, pinned to what it runs on.
+RIVALS := $(patsubst benchmarks/rivals/%.txt,.venv-rivals-%,$(wildcard benchmarks/rivals/*.txt))
 # Many small tests on few cores: one BLAS thread each is fastest.
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PAIRLEARN_DATA ?= $(wildcard ../shared/data)
@@ -34,8 +36,9 @@ format: $(VENV)/dev.stamp  ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/bench.stamp  ## solvers against the paper's SGD; writes benchmarks/results
+bench: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## solvers, methods and rivals; writes benchmarks/results
 	$(PIN) $(BIN)/python -m benchmarks.core
+	$(PIN) $(BIN)/python -m benchmarks.methods
 
 docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
@@ -54,4 +57,10 @@ $(OLDEST)/%.stamp: pyproject.toml constraints-oldest.txt
 	@echo "building $(OLDEST): about a minute, once"
 	@$(PYTHON) -m venv $(OLDEST)
 	@$(OLDEST)/bin/pip install -qq -c constraints-oldest.txt -e ".[$*]"
+	@touch $@
+
+.venv-rivals-%/rival.stamp: benchmarks/rivals/%.txt
+	@echo "building $(@D): about a minute, once"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/pip install -qq -r $<
 	@touch $@
