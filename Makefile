@@ -39,6 +39,7 @@ format: $(VENV)/dev.stamp  ## rewrite the code in the house style
 bench: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## solvers, methods and rivals; writes benchmarks/results
 	$(PIN) $(BIN)/python -m benchmarks.core
 	$(PIN) $(BIN)/python -m benchmarks.methods
+	$(PIN) $(BIN)/python -m benchmarks.meta
 
 docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build

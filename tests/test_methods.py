@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_breast_cancer, load_digits, make_blobs
+from sklearn.preprocessing import StandardScaler
 
 from pairlearn import (
     CIPSClassifier,
@@ -132,6 +133,18 @@ def test_training_with_unlabelled_points(task, make, gammas):
     assert clustering_error(y_test, clf.predict(X_test)) < 0.16
 
 
+def test_a_risk_without_a_bottom_is_noticed():
+    """The unbiased estimate falls without end here; clipped, the default, it stops."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    pairs, t = Pairs.sample(X, 2000, y, reuse=True, random_state=0)
+    same = t > 0
+    clf = CIPSClassifier(gammas=(0, 1, 0), prior=0.63, alpha=0.01, random_state=0)
+    assert clf.fit(pairs[same], t[same], unlabeled=X).score(pairs, t) > 0.9
+    with pytest.raises(FloatingPointError, match="nonnegative"):
+        clf.set_params(nonnegative=False).fit(pairs[same], t[same], unlabeled=X)
+
+
 def test_unlabelled_points_are_asked_for():
     pairs, t = np.random.default_rng(0).normal(size=(6, 2, 2)), [1, 1, 1, -1, -1, -1]
     with pytest.raises(ValueError, match="unlabeled=X_u"):
@@ -208,6 +221,12 @@ def test_sllc_reaches_the_optimum_of_its_objective(blob_pairs):
     assert objective(clf.matrix_.ravel()) == pytest.approx(clf.objective_)
     found = minimize(objective, clf.matrix_.ravel(), method="Powell").fun
     assert clf.objective_ <= found + 1e-4
+    # With fewer pairs than entries of A, other coordinates find the same optimum.
+    few = SLLCClassifier(beta=0.05, fit_intercept=False).fit(pairs[:14], t[:14])
+    left, right, t = left[:14], right[:14], t[:14]
+    found = minimize(objective, few.matrix_.ravel(), method="Powell").fun
+    assert few.objective_ <= found + 1e-4
+    assert objective(few.matrix_.ravel()) == pytest.approx(few.objective_, abs=1e-6)
 
 
 def test_sllc_with_labels_names_the_classes(task):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pairlearn.assignment import (
@@ -30,7 +31,15 @@ if TYPE_CHECKING:
 
     from pairlearn._typing import Floats, Ints, PointsLike
 
-__all__ = ["PairClassifierBase", "class_names", "split_for_assignment"]
+__all__ = ["Answered", "PairClassifierBase", "class_names", "split_for_assignment"]
+
+
+class Answered(NamedTuple):
+    """Pairs with their answers and weights."""
+
+    pairs: Pairs
+    t: Floats
+    weight: Floats
 
 
 def split_for_assignment(
@@ -99,7 +108,10 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
     ``classes`` and sets ``classes_``.
     """
 
+    majority: Any
+    assignment_size: float
     classes: tuple[Any, Any]
+    random_state: int | RandomState | None
     classes_: NDArray[Any]
     assignment_: Assignment | None
 
@@ -313,6 +325,43 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         X = self._validate_points(pairs.X, reset=reset, rows=used)
         self.classes_ = classes
         return Pairs(X, pairs.index), answers, weight
+
+    def _prepare_fit(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        sample_weight: ArrayLike | None,
+        *,
+        both_kinds: bool = True,
+        assign: bool = True,
+    ) -> tuple[Answered, Answered, RandomState]:
+        """Validate; return what to train on, what to assign with, and the generator."""
+        given, answers, weight = self._validate_fit(
+            pairs, t, sample_weight, both_kinds=both_kinds
+        )
+        rng = check_random_state(self.random_state)
+        train, kept = split_for_assignment(
+            given,
+            answers,
+            weight,
+            majority=self.majority if assign else None,
+            assignment_size=self.assignment_size,
+            rng=rng,
+        )
+        return (
+            Answered(given[train].compact(), answers[train], weight[train]),
+            Answered(given[kept], answers[kept], weight[kept]),
+            rng,
+        )
+
+    def _assign_from(self, kept: Answered) -> Self:
+        """Settle the classes on pairs that training did not see, if asked to."""
+        self.assignment_ = None
+        if len(kept.t):
+            # These points were validated when they came in.
+            scores = self._scores(kept.pairs.X)
+            self._assign_by(kept.pairs, scores, kept.t, kept.weight, self.majority)
+        return self
 
     def _class_names(self) -> NDArray[Any]:
         return class_names(self.classes, 2)

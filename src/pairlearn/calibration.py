@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit
+
+from pairlearn.risks import BinaryLink, LikelihoodRisk, answer_coefficients
 
 if TYPE_CHECKING:
     from pairlearn._typing import Floats
@@ -23,17 +24,10 @@ def calibrate(
     r"""Return the slope a > 0 and the intercept b of the log-odds g = a f + b.
 
     Platt scaling with answers in place of labels. Two points are the same with
-    probability P(t = 1) = s(g) s(g') + s(-g) s(-g'), s the logistic function, so
-
-    .. math::
-
-        -\log P(t) = \log(1 + e^g) + \log(1 + e^{g'})
-        - \tfrac{1 + t}{2} \log(1 + e^{g + g'})
-        - \tfrac{1 - t}{2} \log(e^g + e^{g'}) .
-
-    The weighted mean of this, plus 0.01 (a r)^2 / (sum of weights), where r is the
-    root mean square of the scores, is minimised. (a, b) and (-a, -b) fit alike: the
-    sign is a matter of class assignment.
+    probability P(t = 1) = s(g) s(g') + s(-g) s(-g'), s the logistic function, as in
+    :class:`~pairlearn.MCLClassifier`. The weighted mean of -log P(t), plus
+    0.01 (a r)^2 / (sum of weights), where r is the root mean square of the scores, is
+    minimised. (a, b) and (-a, -b) fit alike: the sign is a matter of class assignment.
 
     Parameters
     ----------
@@ -64,25 +58,15 @@ def calibrate(
     if not spread > 0:
         return 1.0, 0.0
     left, right = left / spread, right / spread
-    share = weight / weight.sum()
     penalty = _SLOPE_PENALTY / weight.sum()
-    same, different = share * (1 + t) / 2, share * (1 - t) / 2
+    answers, risk = answer_coefficients(t, weight), LikelihoodRisk(BinaryLink())
 
     def loss_gradient(u: Floats) -> tuple[float, Floats]:
         g, h = u[0] * left + u[1], u[0] * right + u[1]
-        value = (
-            share @ (np.logaddexp(0, g) + np.logaddexp(0, h))
-            - same @ np.logaddexp(0, g + h)
-            - different @ np.logaddexp(g, h)
-        )
-        both = same * expit(g + h)
-        by_g = share * expit(g) - both - different * expit(g - h)
-        by_h = share * expit(h) - both - different * expit(h - g)
-        gradient = [
-            by_g @ left + by_h @ right + 2 * penalty * u[0],
-            by_g.sum() + by_h.sum(),
-        ]
-        return float(value + penalty * u[0] ** 2), np.array(gradient)
+        value, by_g, by_h = risk.value_and_gradient(g, h, *answers)
+        slope = by_g @ left + by_h @ right + 2 * penalty * u[0]
+        gradient = np.array([slope, by_g.sum() + by_h.sum()])
+        return value + penalty * u[0] ** 2, gradient
 
     # Not convex in the intercept, hence three starts.
     results = [

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import expit, logit
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from pairlearn.assignment import majority_sign
-from pairlearn.base import PairClassifierBase, split_for_assignment
+from pairlearn.base import PairClassifierBase
 from pairlearn.linear.mcl import MCLClassifier
 from pairlearn.split import point_folds
 from pairlearn.tables import take_rows
@@ -155,26 +154,9 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
         self
         """
         self._check_parameters()
-        pairs, answers, weight = self._validate_fit(pairs, t, sample_weight)
-        rng = check_random_state(self.random_state)
-        train, held_out = split_for_assignment(
-            pairs,
-            answers,
-            weight,
-            majority=self.majority,
-            assignment_size=self.assignment_size,
-            rng=rng,
-        )
-        part = pairs[train].compact()
-        self._learn(part, answers[train], weight[train], rng)
-        self.assignment_ = None
-        if self.majority is not None:
-            kept = pairs[held_out]
-            scores = self._scores(kept.X)
-            self._assign_by(
-                kept, scores, answers[held_out], weight[held_out], self.majority
-            )
-        return self
+        train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
+        self._learn(*train, rng)
+        return self._assign_from(kept)
 
     def predict_proba(self, X: PointsLike) -> Floats:
         """Return the probability of each class for each point.

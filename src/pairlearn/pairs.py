@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn import graph
-from pairlearn.tables import check_table, stack_rows, take_rows
+from pairlearn.tables import (
+    check_columns,
+    check_table,
+    look_up,
+    stack_rows,
+    take_rows,
+)
 from pairlearn.validation import check_answers, check_index
 
 if TYPE_CHECKING:
@@ -154,42 +160,10 @@ class Pairs:
         array([[2, 0],
                [0, 1]])
         """
-        for name, table in (("points", points), ("pairs", pairs)):
-            if not hasattr(table, "columns"):
-                raise TypeError(
-                    f"{name} must be a pandas or polars frame; got "
-                    f"{type(table).__name__}. Read a file first: pandas.read_csv(...)"
-                )
-        columns = list(points.columns)
-        _check_columns("points", columns, [*([] if id is None else [id])])
-        _check_columns("points", columns, [] if features is None else features)
-        _check_columns("pairs", list(pairs.columns), [left, right])
-        if id is not None:
-            ids = points[id]
-        else:
-            ids = getattr(points, "index", range(points.shape[0]))
-        names = np.asarray(ids).tolist()
-        row_of = {name: row for row, name in enumerate(names)}
-        if len(row_of) < len(names):
-            twice = [name for row, name in enumerate(names) if row_of[name] != row]
-            raise ValueError(
-                f"ids of points must be unique; {len(twice)} row(s) repeat one, first "
-                f"{twice[0]!r}"
-            )
-        asked = [np.asarray(pairs[side]).tolist() for side in (left, right)]
-        unknown = [name for side in asked for name in side if name not in row_of]
-        if unknown:
-            column = "the index of the points" if id is None else f"column {id!r}"
-            raise ValueError(
-                f"{len(unknown)} id(s) in the pairs are not among the points, such as "
-                f"{sorted(set(map(repr, unknown)))[:3]}; the points are known by "
-                f"{column}: {', '.join(map(repr, names[:3]))}, ..."
-                + "; name the column that holds the ids with id="
-                * (id is None)
-            )
-        index = np.array([[row_of[name] for name in side] for side in asked]).T
+        index = look_up(points, pairs, id=id, left=left, right=right)
+        check_columns("points", points, features or [])
         if features is None:
-            features = [column for column in columns if column != id]
+            features = [column for column in points.columns if column != id]
         return cls(points[list(features)], index)
 
     @classmethod
@@ -621,12 +595,3 @@ def as_pairs(pairs: Pairs | ArrayLike) -> Pairs:
     n_pairs, _, n_features = array.shape
     rows = array.reshape(2 * n_pairs, n_features)
     return Pairs(rows, np.arange(2 * n_pairs).reshape(n_pairs, 2))
-
-
-def _check_columns(table: str, columns: list[str], wanted: Sequence[str]) -> None:
-    missing = [name for name in wanted if name not in columns]
-    if missing:
-        raise ValueError(
-            f"the {table} have no column {missing[0]!r}; their columns are "
-            f"{cast('list[Any]', columns)}"
-        )

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
     from pairlearn._typing import Ints, PointsLike
 
-__all__ = ["check_table", "object_column", "stack_rows", "take_rows"]
+__all__ = [
+    "check_columns",
+    "check_table",
+    "look_up",
+    "object_column",
+    "stack_rows",
+    "take_rows",
+]
 
 _OBJECTS = "make it one column: Pairs(object_column(points), index)"
 
@@ -92,3 +99,67 @@ def object_column(objects: Iterable[Any]) -> NDArray[Any]:
     for row, one in enumerate(objects):
         column[row, 0] = one
     return column
+
+
+def look_up(
+    points: Any,
+    pairs: Any,
+    *,
+    id: str | None,  # noqa: A002 - the user's word for it
+    left: str,
+    right: str,
+) -> Ints:
+    """Return the row numbers in `points` of the ids in two columns of `pairs`.
+
+    Parameters
+    ----------
+    points, pairs : data frame
+        The points, one row each, and the pairs.
+    id : str or None
+        The column of the points' ids; None: their index, or their row number.
+    left, right : str
+        The columns of `pairs` that hold ids.
+
+    Returns
+    -------
+    ndarray of shape (n_pairs, 2)
+    """
+    for name, table in (("points", points), ("pairs", pairs)):
+        if not hasattr(table, "columns"):
+            raise TypeError(
+                f"{name} must be a pandas or polars frame; got "
+                f"{type(table).__name__}. Read a file first: pandas.read_csv(...)"
+            )
+    check_columns("points", points, [] if id is None else [id])
+    check_columns("pairs", pairs, [left, right])
+    numbers = getattr(points, "index", range(points.shape[0]))
+    names = np.asarray(numbers if id is None else points[id]).tolist()
+    row_of = {name: row for row, name in enumerate(names)}
+    if len(row_of) < len(names):
+        twice = [name for row, name in enumerate(names) if row_of[name] != row]
+        raise ValueError(
+            f"ids of points must be unique; {len(twice)} row(s) repeat one, first "
+            f"{twice[0]!r}"
+        )
+    asked = [np.asarray(pairs[side]).tolist() for side in (left, right)]
+    unknown = [name for side in asked for name in side if name not in row_of]
+    if unknown:
+        column = "the index of the points" if id is None else f"column {id!r}"
+        raise ValueError(
+            f"{len(unknown)} id(s) in the pairs are not among the points, such as "
+            f"{sorted(set(map(repr, unknown)))[:3]}; the points are known by "
+            f"{column}: {', '.join(map(repr, names[:3]))}, ..."
+            + "; name the column that holds the ids with id="
+            * (id is None)
+        )
+    return np.array([[row_of[name] for name in side] for side in asked]).T
+
+
+def check_columns(table: str, frame: Any, wanted: Iterable[str]) -> None:
+    """Refuse names that are not columns of a frame."""
+    columns = list(frame.columns)
+    missing = [name for name in wanted if name not in columns]
+    if missing:
+        raise ValueError(
+            f"the {table} have no column {missing[0]!r}; their columns are {columns}"
+        )

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn import metrics
 from pairlearn.assignment import majority_sign
-from pairlearn.base import PairClassifierBase, split_for_assignment
+from pairlearn.base import Answered, PairClassifierBase, split_for_assignment
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.tables import stack_rows
 from pairlearn.validation import check_both_kinds
@@ -80,9 +80,8 @@ class PairClusterer(PairClassifierBase):
             X = stack_rows(X, self._validate_points(unlabeled, reset=False))
         self._learn(X, part.index, answers[used], weight[used], used, rng)
         self.rows_ = np.unique(given.index[used])
-        return self._assign_classes(
-            inner[held_out], answers[held_out], weight[held_out]
-        )
+        kept = Answered(inner[held_out], answers[held_out], weight[held_out])
+        return self._assign_from(kept)
 
     def fit_predict(
         self,
@@ -124,7 +123,8 @@ class PairClusterer(PairClassifierBase):
         used, held_out = self._split(inner, answers, weight, rng)
         self._learn(points, given.index[used], answers[used], weight[used], used, rng)
         self.rows_ = np.arange(points.shape[0])
-        self._assign_classes(inner[held_out], answers[held_out], weight[held_out])
+        kept = Answered(inner[held_out], answers[held_out], weight[held_out])
+        self._assign_from(kept)
         return self.labels_
 
     def predict(self, X: PointsLike) -> NDArray[Any]:
@@ -221,13 +221,6 @@ class PairClusterer(PairClassifierBase):
             self.classes_ = np.arange(self.n_clusters)
         self._clusters = self._cluster(X, index, t, weight, numbers, rng)
         self.labels_ = self.classes_[self._clusters]
-
-    def _assign_classes(self, pairs: Pairs, t: Floats, weight: Floats) -> Self:
-        self.assignment_ = None
-        if self.majority is not None:
-            # These points were validated when they came in.
-            self._assign_by(pairs, self._scores(pairs.X), t, weight, self.majority)
-        return self
 
     def _check_parameters(self) -> None:
         for name, least in (

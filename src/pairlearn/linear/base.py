@@ -53,10 +53,7 @@ class LinearPairClassifier(PairClassifierBase):
     n_init: int
     batch_size: int
     learning_rate: float
-    majority: Any
-    assignment_size: float
     warm_start: bool
-    random_state: int | RandomState | None
 
     def _scores(self, X: PointsLike) -> Floats:
         return as_points(X).scores(self.coef_[0], self.intercept_[0])
@@ -89,16 +86,6 @@ class LinearPairClassifier(PairClassifierBase):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def _assign_if_asked(self, pairs: Pairs, t: Floats, weight: Floats) -> Self:
-        """Fix the sign, and settle the classes on pairs that training did not see."""
-        self.assignment_ = None
-        self._fix_sign()
-        if self.majority is not None:
-            # These points were validated when they came in.
-            scores = self._scores(pairs.X)
-            self._assign_by(pairs, scores, t, weight, self.majority)
-        return self
 
     def _check_numbers(self, *whole: str) -> None:
         """Refuse parameters that are not numbers of the right kind."""

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_random_state
 
-from pairlearn.base import split_for_assignment
 from pairlearn.linear.base import LinearPairClassifier
 from pairlearn.losses import HingeLoss
 from pairlearn.points import as_points
@@ -23,50 +22,56 @@ from pairlearn.solvers import SMOOTHING
 from pairlearn.tables import take_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn._typing import Floats, PointsLike
+    from pairlearn._typing import Floats, Ints, PointsLike
+    from pairlearn.losses import MarginLoss
     from pairlearn.pairs import Pairs
-    from pairlearn.points import Points
 
 __all__ = ["OVPCClassifier", "SLLCClassifier"]
 
 
+# Up to this many pairs, a matrix with a row and a column for each is no burden.
+FEW_PAIRS = 3000
+
+
 class _Bilinear:
-    """x -> x^T A x' on pairs, and its pullback to A; a constant feature is appended."""
+    """z^T A z' on pairs, and its pullback to A; z is x with a constant 1 appended."""
 
     def __init__(self, pairs: Pairs, fit_intercept: bool) -> None:
-        self.points: Points = as_points(pairs.X)
-        self.left, self.right = pairs.left, pairs.right
-        self.fit_intercept = fit_intercept
-        self.size = self.points.n_features + fit_intercept
-
-    def project(self, A: Floats) -> Floats:
-        """Return Z A for all points, Z with the constant feature."""
-        d = self.points.n_features
-        return self.points.scores(A[:d], A[d] if self.fit_intercept else 0.0)
+        self.left, self.right = (
+            _dense_rows(pairs.X, rows, fit_intercept)
+            for rows in (pairs.left, pairs.right)
+        )
+        self.size = self.left.shape[1]
 
     def similarity(self, A: Floats) -> Floats:
-        """Return x^T A x' for each pair: row i of Z A against point j."""
-        projected = self.project(A)[self.left]
-        values: Floats = np.einsum("kj,kj->k", projected, self._rows(self.right))
+        """Return z^T A z' for each pair."""
+        values: Floats = np.einsum("kj,kj->k", self.left @ A, self.right)
         return values
 
     def pullback(self, r: Floats) -> Floats:
-        """Return the sum over pairs of r_k x_k x'_k^T."""
-        left, right = self._rows(self.left), self._rows(self.right)
-        return np.asarray(left.T @ (r[:, None] * right))
+        """Return the sum over pairs of r_k z_k z'_k^T."""
+        return np.asarray(self.left.T @ (r[:, None] * self.right))
 
-    def _rows(self, rows: Any) -> Floats:
-        # Dense rows: A is dense, so sparsity would be lost in the next product anyway.
-        X: Any = self.points.X[rows]  # type: ignore[attr-defined]
-        table = X.toarray() if hasattr(X, "toarray") else X
-        if not self.fit_intercept:
-            return np.asarray(table, dtype=float)
-        return np.column_stack([table, np.ones(len(rows))])
+    def gram_root(self) -> Floats:
+        """Return the Cholesky factor of the inner products of all z_k z'_k^T."""
+        gram = (self.left @ self.left.T) * (self.right @ self.right.T)
+        # Pairs that repeat each other would leave it singular.
+        gram[np.diag_indices_from(gram)] += 1e-10 * np.trace(gram) / len(gram)
+        root: Floats = cholesky(gram, lower=True)
+        return root
+
+
+def _dense_rows(X: PointsLike, rows: Ints, fit_intercept: bool) -> Floats:
+    """Return points as dense rows: A is dense, so sparsity would not last anyway."""
+    table: Any = X[rows]
+    if hasattr(table, "toarray"):
+        table = table.toarray()
+    if fit_intercept:
+        table = np.column_stack([table, np.ones(len(rows))])
+    return np.asarray(table, dtype=float)
 
 
 class OVPCClassifier(LinearPairClassifier):
@@ -185,31 +190,20 @@ class OVPCClassifier(LinearPairClassifier):
         self
         """
         self._check_numbers("max_iter")
-        pairs, answers, weight = self._validate_fit(pairs, t, sample_weight)
-        rng = check_random_state(self.random_state)
-        train, held_out = split_for_assignment(
-            pairs,
-            answers,
-            weight,
-            majority=self.majority,
-            assignment_size=self.assignment_size,
-            rng=rng,
-        )
-        part, t_part, v_part = pairs[train].compact(), answers[train], weight[train]
-        share = v_part / v_part.sum()
-        model = _Bilinear(part, self.fit_intercept)
-        self.matrix_, self.n_iter_ = self._solve(model, t_part, share)
-        residual = t_part - model.similarity(self.matrix_)
+        train, kept, _ = self._prepare_fit(pairs, t, sample_weight)
+        share = train.weight / train.weight.sum()
+        model = _Bilinear(train.pairs, self.fit_intercept)
+        self.matrix_, self.n_iter_ = self._solve(model, train.t, share)
+        residual = train.t - model.similarity(self.matrix_)
         self.objective_ = float(
             share @ residual**2 + self.alpha * (self.matrix_**2).sum()
         )
         values, vectors = np.linalg.eigh(self.matrix_)
         b = np.sqrt(max(values[-1], 0.0)) * vectors[:, -1]
-        d = part.n_features
+        d = train.pairs.n_features
         self._store(b[:d], b[d] if self.fit_intercept else np.zeros(()))
-        return self._assign_if_asked(
-            pairs[held_out], answers[held_out], weight[held_out]
-        )
+        self._fix_sign()
+        return self._assign_from(kept)
 
     def _solve(self, model: _Bilinear, t: Floats, share: Floats) -> tuple[Floats, int]:
         """Solve the normal equations of J for a symmetric B."""
@@ -374,55 +368,60 @@ class SLLCClassifier(LinearPairClassifier):
         for name in ("gamma", "C"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above 0; got {getattr(self, name)!r}")
-        pairs, answers, weight = self._validate_fit(pairs, t, sample_weight)
-        rng = check_random_state(self.random_state)
-        train, held_out = split_for_assignment(
-            pairs,
-            answers,
-            weight,
-            majority=self.majority if labeled is None else None,
-            assignment_size=self.assignment_size,
-            rng=rng,
+        train, kept, rng = self._prepare_fit(
+            pairs, t, sample_weight, assign=labeled is None
         )
-        part, t_part, v_part = pairs[train].compact(), answers[train], weight[train]
-        model = _Bilinear(part, self.fit_intercept)
-        self._learn_similarity(model, t_part, v_part / v_part.sum())
+        model = _Bilinear(train.pairs, self.fit_intercept)
+        self._learn_similarity(model, train.t, train.weight / train.weight.sum())
         if labeled is not None:
             self.assignment_ = None
-            return self._from_labels(part, *labeled, rng)
+            return self._from_labels(train.pairs, *labeled, rng)
         b = np.linalg.eigh(_symmetric(self.matrix_))[1][:, -1]
-        d = part.n_features
+        d = train.pairs.n_features
         self._store(b[:d], b[d] if self.fit_intercept else np.zeros(()))
-        return self._assign_if_asked(
-            pairs[held_out], answers[held_out], weight[held_out]
-        )
+        self._fix_sign()
+        return self._assign_from(kept)
 
     def _learn_similarity(self, model: _Bilinear, t: Floats, share: Floats) -> None:
+        """Minimise J through smooth versions of the hinge.
+
+        A is a combination of the products z_k z'_k^T of the pairs. With fewer pairs
+        than entries of A it is found in coordinates v in which the similarities are L v
+        and the norm of A is that of v, where L L^T is the products' Gram matrix.
+        """
         shape = (model.size, model.size)
-        A, self.n_iter_, hinge = np.zeros(model.size**2), 0, HingeLoss()
+        few = len(t) < min(model.size**2, FEW_PAIRS)
+        L = model.gram_root() if few else np.empty((0, 0))
 
-        def objective(loss: Any) -> Callable[[Floats], tuple[float, Floats]]:
-            def value_and_gradient(flat: Floats) -> tuple[float, Floats]:
-                A = flat.reshape(shape)
-                margin = t * model.similarity(A) / self.gamma
-                phi, slope = loss.value_and_derivative(margin)
-                gradient = model.pullback(share * t * slope / self.gamma)
-                value = float(share @ phi) + self.beta * float(flat @ flat)
-                return value, gradient.ravel() + 2 * self.beta * flat
+        def similarity(v: Floats) -> Floats:
+            return L @ v if few else model.similarity(v.reshape(shape))
 
-            return value_and_gradient
+        def pullback(r: Floats) -> Floats:
+            return L.T @ r if few else model.pullback(r).ravel()
 
+        def objective(v: Floats, loss: MarginLoss) -> tuple[float, Floats]:
+            phi, slope = loss.value_and_derivative(t * similarity(v) / self.gamma)
+            r = share * t * slope / self.gamma
+            value = float(share @ phi + self.beta * v @ v)
+            return value, pullback(r) + 2 * self.beta * v
+
+        v, self.n_iter_ = np.zeros(len(t) if few else model.size**2), 0
         for width in SMOOTHING:
             result = minimize(
-                objective(hinge.smoothed(width)),
-                A,
+                objective,
+                v,
+                args=(HingeLoss().smoothed(width),),
                 jac=True,
                 method="L-BFGS-B",
                 options={"maxiter": self.max_iter, "gtol": self.tol},
             )
-            A, self.n_iter_ = result.x, self.n_iter_ + int(result.nit)
-        self.matrix_ = A.reshape(shape)
-        self.objective_ = objective(hinge)(A)[0]
+            v, self.n_iter_ = result.x, self.n_iter_ + int(result.nit)
+        self.objective_ = objective(v, HingeLoss())[0]
+        if few:
+            weights = solve_triangular(L, v, lower=True, trans="T")
+            self.matrix_ = model.pullback(weights)
+        else:
+            self.matrix_ = v.reshape(shape)
 
     def _from_labels(
         self, pairs: Pairs, X: PointsLike, y: ArrayLike, rng: RandomState

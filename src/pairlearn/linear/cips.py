@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from sklearn.utils import check_random_state
-
-from pairlearn.base import split_for_assignment
 from pairlearn.linear.base import LinearPairClassifier, check_flip_rates
 from pairlearn.linear.unlabeled import (
     add_unlabeled_couples,
@@ -118,9 +115,10 @@ class CIPSClassifier(LinearPairClassifier):
         and unlabelled points alone, (0, 0, 1) dissimilar pairs and unlabelled points.
     prior : float or None, default=None
         P(y = +1), up to a swap; with `gammas`. None: from the share of "same" answers.
-    nonnegative : bool, default=False
+    nonnegative : bool, default=True
         With `gammas`: clip the estimates of both parts of the risk at zero, which the
-        risk itself never falls below. Helps flexible models.
+        risk itself never falls below. False: the unbiased estimate as it is, which may
+        fall without end when pairs are few.
     classes : tuple, default=(-1, 1)
         Names of the negative and of the positive class.
     warm_start : bool, default=False
@@ -193,7 +191,7 @@ class CIPSClassifier(LinearPairClassifier):
         flip_rates: Any = None,
         gammas: tuple[float, float, float] | None = None,
         prior: float | None = None,
-        nonnegative: bool = False,
+        nonnegative: bool = True,
         classes: tuple[Any, Any] = (-1, 1),
         warm_start: bool = False,
         random_state: int | RandomState | None = None,
@@ -242,25 +240,13 @@ class CIPSClassifier(LinearPairClassifier):
         self
         """
         solver = self._check_parameters()
-        pairs, answers, weight = self._validate_fit(
+        train, kept, rng = self._prepare_fit(
             pairs, t, sample_weight, both_kinds=self.gammas is None
         )
-        rng = check_random_state(self.random_state)
-        train, held_out = split_for_assignment(
-            pairs,
-            answers,
-            weight,
-            majority=self.majority,
-            assignment_size=self.assignment_size,
-            rng=rng,
-        )
-        problem = self._coefficients(
-            pairs[train].compact(), answers[train], weight[train], unlabeled, rng
-        )
+        problem = self._coefficients(*train, unlabeled, rng)
         self._solve(solver, *problem, rng)
-        return self._assign_if_asked(
-            pairs[held_out], answers[held_out], weight[held_out]
-        )
+        self._fix_sign()
+        return self._assign_from(kept)
 
     def partial_fit(
         self,
@@ -354,7 +340,8 @@ class CIPSClassifier(LinearPairClassifier):
     def _risk(self) -> PairRisk:
         rates = check_flip_rates(self.flip_rates)
         if rates is None:
-            return ProductRisk(self.loss, nonnegative=self.nonnegative)
+            clipped = self.nonnegative and self.gammas is not None
+            return ProductRisk(self.loss, nonnegative=clipped)
         return LikelihoodRisk(
             ProductLink(), (1.0, 0.0) if isinstance(rates, str) else rates
         )
@@ -405,5 +392,5 @@ class CIPSClassifier(LinearPairClassifier):
         if not self.objective_ > -1e6:
             raise FloatingPointError(
                 "the semi-supervised risk fell without end: these few pairs do not "
-                "bound it from below. Pass nonnegative=True, or raise alpha"
+                "bound it from below. Leave nonnegative at True, or raise alpha"
             )

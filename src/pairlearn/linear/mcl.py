@@ -8,10 +8,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import expit, softmax
 from sklearn.cluster import KMeans
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.base import class_names, split_for_assignment
+from pairlearn.base import class_names
 from pairlearn.linear.base import LinearPairClassifier, check_flip_rates
 from pairlearn.objective import Frame, PairObjective
 from pairlearn.pairs import as_pairs
@@ -200,21 +199,11 @@ class MCLClassifier(LinearPairClassifier):
         self
         """
         rates = self._check_parameters()
-        pairs, answers, weight = self._validate_fit(pairs, t, sample_weight)
-        rng = check_random_state(self.random_state)
-        train, held_out = split_for_assignment(
-            pairs,
-            answers,
-            weight,
-            majority=self.majority,
-            assignment_size=self.assignment_size,
-            rng=rng,
-        )
-        part, t_part, v_part = pairs[train].compact(), answers[train], weight[train]
+        train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
         solution, objective = self._minimise(
             self.solver,
-            lambda frame: self._pair_objective(part, t_part, v_part, frame),
-            part.X,
+            lambda frame: self._pair_objective(*train, frame),
+            train.pairs.X,
             rng,
             None if self.n_classes == 2 else lambda o: self._cluster_starts(o, rng),
         )
@@ -227,9 +216,8 @@ class MCLClassifier(LinearPairClassifier):
             self.flip_rates_ = rates
         self._store(*objective.weights(solution.u[: objective.size]))
         self._record(solution)
-        return self._assign_if_asked(
-            pairs[held_out], answers[held_out], weight[held_out]
-        )
+        self._fix_sign()
+        return self._assign_from(kept)
 
     def predict_proba(self, X: PointsLike) -> Floats:
         """Return the probability of each class for each point.
