@@ -34,6 +34,7 @@ def random_problem(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("loss", CURVED)
 @pytest.mark.parametrize("seed", range(5))
 def test_lbfgs_is_no_worse_than_sgd_for_any_loss(loss, seed):
