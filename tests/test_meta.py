@@ -11,7 +11,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from pairlearn import MCLClassifier, PairMetaClassifier, Pairs, clustering_error
+from pairlearn import (
+    CIPSClassifier,
+    MCLClassifier,
+    PairMetaClassifier,
+    Pairs,
+    clustering_error,
+    make_pair_pipeline,
+)
 from pairlearn.meta import _likelihood, _responsibilities
 
 DATA = Path(os.environ.get("PAIRLEARN_DATA") or "missing")
@@ -109,9 +116,22 @@ def test_same_seed_same_result(blob_pairs):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "message"),
-    [(KNeighborsClassifier(), "sample_weight"), (SVC(), "predict_proba")],
+    ("estimator", "options", "message"),
+    [
+        (KNeighborsClassifier(), {}, "sample_weight"),
+        (SVC(), {}, "predict_proba"),
+        (GaussianNB, {}, "an instance, GaussianNB"),
+        (GaussianNB(), {"cv": 2.5}, "cv"),
+        (GaussianNB(), {"max_iter": 0}, "max_iter"),
+        (GaussianNB(), {"initial": CIPSClassifier()}, "initial"),
+    ],
 )
-def test_unsuitable_estimators(estimator, message, blob_pairs):
+def test_unsuitable_parameters(estimator, options, message, blob_pairs):
     with pytest.raises(ValueError, match=message):
-        PairMetaClassifier(estimator).fit(*blob_pairs)
+        PairMetaClassifier(estimator, **options).fit(*blob_pairs)
+
+
+def test_a_pipeline_may_give_the_start(blob_pairs):
+    start = make_pair_pipeline(StandardScaler(), MCLClassifier())
+    clf = PairMetaClassifier(GaussianNB(), initial=start, random_state=0)
+    assert clf.fit(*blob_pairs).score(*blob_pairs) > 0.75

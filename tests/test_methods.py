@@ -248,7 +248,7 @@ def test_three_hundred_sparse_features(make):
     pairs, t = Pairs.sample(
         sparse.csr_array(dense.astype(float)), 1000, y, random_state=0
     )
-    clf = make(max_iter=50).fit(pairs, t)
+    clf = make().fit(pairs, t)
     assert clf.matrix_.shape == (301, 301)
     assert clustering_error(y, clf.predict(pairs.X)) < 0.1
 
@@ -267,8 +267,62 @@ def test_three_hundred_sparse_features(make):
         (SDClassifier(prior=1.2), "strictly between"),
         (SLLCClassifier(gamma=0), "gamma"),
         (OVPCClassifier(alpha=-1), "alpha"),
+        (SLLCClassifier(beta=-1), "beta"),
+        (SDClassifier(prior=0.7, majority=-1), "contradicts"),
+        (MCLClassifier(flip_rates=(1,)), "flip_rates"),
+        (MCLClassifier(flip_rates=(None, 0.1)), "flip_rates"),
+        (CIPSClassifier(gammas="abc"), "sum to 1"),
+        (CIPSClassifier(gammas=(np.nan, 0, 1)), "sum to 1"),
     ],
 )
 def test_wrong_parameters(clf, message, blob_pairs):
     with pytest.raises(ValueError, match=message):
         clf.fit(*blob_pairs)
+
+
+def test_an_sd_risk_without_a_bottom_is_noticed(blob_pairs):
+    with pytest.raises(FloatingPointError, match="double_hinge"):
+        SDClassifier(prior=0.6, loss="exponential").fit(*blob_pairs)
+
+
+def test_different_answers_alone_cannot_name_the_classes(blobs, blob_pairs):
+    pairs, t = blob_pairs
+    apart = t < 0
+    clf = CIPSClassifier(gammas=(0, 0, 1), prior=0.7, majority=1, random_state=0)
+    with pytest.raises(ValueError, match="needs answers 'same'"):
+        clf.fit(pairs[apart], t[apart], unlabeled=blobs[0])
+
+
+def test_mcl_of_points_that_are_all_alike():
+    clf = MCLClassifier(n_classes=3, random_state=0)
+    clf.fit(np.ones((20, 2, 2)), [1] * 10 + [-1] * 10)
+    proba = clf.predict_proba(np.ones((1, 2)))[0]
+    assert (proba**2).sum() == pytest.approx(0.5, abs=0.01)  # P(same), as answered
+    with pytest.raises(ValueError, match="there are 3 points"):
+        MCLClassifier(n_classes=5).fit(Pairs(np.eye(3), [[0, 1], [1, 2]]), [1, -1])
+
+
+def test_mcl_assignment_of_several_classes_checks_its_labels():
+    X, y = make_blobs(200, centers=3, random_state=0, cluster_std=0.6)
+    pairs, t = Pairs.sample(X, 400, y, reuse=True, random_state=0)
+    clf = MCLClassifier(n_classes=3, random_state=0).fit(pairs, t)
+    with pytest.raises(ValueError, match="label 'a' is not one of"):
+        clf.assign_from_points(X[:2], ["a", "b"])
+    with pytest.raises(ValueError, match="2 points, but labels of shape"):
+        clf.assign_from_points(X[:2], [0])
+    with pytest.raises(ValueError, match="assign_from_points"):
+        clf.assign_from_pairs(pairs, t, majority=1)
+    assert clf.assign_from_points(X, y).assignment_.n_points == 200
+
+
+@pytest.mark.parametrize("make", [OVPCClassifier, SLLCClassifier])
+def test_features_far_from_zero_are_noticed(make, blob_pairs):
+    pairs, t = blob_pairs
+    with pytest.warns(UserWarning, match="on one side"):
+        make().fit(Pairs(pairs.X + 1000, pairs.index), t)
+
+
+@pytest.mark.parametrize("make", [OVPCClassifier, SLLCClassifier])
+def test_too_few_iterations_warn(make, blob_pairs):
+    with pytest.warns(UserWarning, match="raise max_iter"):
+        make(max_iter=1).fit(*blob_pairs)

@@ -253,15 +253,24 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
             Turned round if need be, with the outcome in `assignment_`.
         """
         scores = self.decision_function(X)
+        labels = self._check_labels(y, len(scores))
+        sign = np.where(labels == self.classes_[1], 1, -1)
+        return self._assign(assign_from_points(scores, sign))
+
+    def _check_labels(self, y: ArrayLike, n_points: int) -> NDArray[Any]:
+        """Return labels of points, or say which is not one of the classes."""
         labels = np.asarray(y)
+        if labels.shape != (n_points,):
+            raise ValueError(
+                f"there are {n_points} points, but labels of shape {labels.shape}"
+            )
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             raise ValueError(
                 f"label {labels[unknown].tolist()[0]!r} is not one of the classes "
                 f"{self.classes_.tolist()}; name them: classes=(negative, positive)"
             )
-        sign = np.where(labels == self.classes_[1], 1, -1)
-        return self._assign(assign_from_points(scores, sign))
+        return labels
 
     def _assign_by(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -174,6 +175,10 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
         return np.stack([1 - positive, positive], axis=1)
 
     def _check_parameters(self) -> None:
+        if isinstance(self.estimator, type):
+            raise ValueError(
+                f"pass an instance, {self.estimator.__name__}(), not the class"
+            )
         if not has_fit_parameter(self.estimator, "sample_weight"):
             raise ValueError(
                 f"{type(self.estimator).__name__} cannot be trained with weights: its "
@@ -185,14 +190,24 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
                 f"{type(self.estimator).__name__} has no predict_proba; wrap it, for "
                 "example with CalibratedClassifierCV"
             )
-        if self.max_iter < 1 or self.cv < 2:
-            raise ValueError("max_iter must be at least 1 and cv at least 2")
+        for name, least in (("max_iter", 1), ("cv", 2)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or value < least:
+                raise ValueError(
+                    f"{name} must be a whole number, {least} or above; got {value!r}"
+                )
+        if self.initial is not None and not hasattr(self.initial, "predict_proba"):
+            raise ValueError(
+                f"initial must have predict_proba, such as MCLClassifier(); "
+                f"{type(self.initial).__name__} has not"
+            )
         if self.majority is not None:
             majority_sign(self.majority, self._class_names())
 
     def _learn(self, pairs: Pairs, t: Floats, weight: Floats, rng: RandomState) -> None:
         start = clone(self.initial or MCLClassifier(alpha=0.01))
-        p = start.fit(pairs, t, weight).predict_proba(pairs.X)[:, 1]
+        weighted = {} if np.ptp(weight) == 0 else {"sample_weight": weight}
+        p = start.fit(pairs, t, **weighted).predict_proba(pairs.X)[:, 1]
         fold = point_folds(pairs, self.cv, rng)
         history = [_likelihood(pairs, t, weight, p)]
         best, n_stale = (-np.inf, np.empty(0), np.empty(0)), 0

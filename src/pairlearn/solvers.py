@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Solution",
     "best_length",
+    "directions",
     "eigenvectors",
     "minimise_lbfgs",
     "minimise_sgd",
@@ -82,10 +83,10 @@ def eigenvectors(objective: PairObjective, k: int) -> Floats:
             (size, size), matvec=lambda u: objective.moment(u.ravel()), dtype=float
         )
         try:
-            vectors = eigsh(operator, k=k, which="LA", v0=_directions(size, 1)[0])[1]
+            vectors = eigsh(operator, k=k, which="LA", v0=directions(size, 1)[0])[1]
         except ArpackError:
             # Answers that cancel out leave nothing to multiply: any direction will do.
-            vectors = np.linalg.qr(_directions(size, k).T)[0]
+            vectors = np.linalg.qr(directions(size, k).T)[0]
     leading: Floats = vectors[:, ::-1]
     return leading
 
@@ -98,7 +99,7 @@ def starts(objective: PairObjective, n_init: int) -> list[Floats]:
     is smallest along it.
     """
     spectral = list(eigenvectors(objective, min(n_init, 2)).T)
-    mixed = _directions(objective.frame.size, n_init - len(spectral))
+    mixed = directions(objective.frame.size, n_init - len(spectral))
     return [best_length(objective, u) * u for u in (*spectral, *mixed)]
 
 
@@ -223,11 +224,11 @@ def _is_parallel(u: Floats, v: Floats) -> bool:
     return bool(abs(u @ v) >= 0.99 * np.linalg.norm(u) * np.linalg.norm(v))
 
 
-def _directions(size: int, n: int) -> Floats:
+def directions(size: int, n: int) -> Floats:
     """Return unit vectors in all directions: always the same, so no seed is needed."""
     vectors = np.random.default_rng(0).standard_normal((n, size))
-    directions: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return directions
+    units: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return units
 
 
 def best_length(objective: LinearObjective, direction: Floats) -> float:

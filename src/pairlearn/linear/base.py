@@ -73,6 +73,12 @@ class LinearPairClassifier(PairClassifierBase):
             self._flip()
 
     def _record(self, solution: Solution) -> None:
+        if not solution.value > -1e3:
+            raise FloatingPointError(
+                "the risk fell without end: its negative parts outweigh the rest on "
+                "these few pairs. Use nonnegative=True, a larger alpha, or a loss that "
+                "keeps it convex ('logistic', 'squared', 'double_hinge')"
+            )
         self.objective_ = solution.value
         self.history_ = {
             "objective": np.array(solution.history),
@@ -89,8 +95,9 @@ class LinearPairClassifier(PairClassifierBase):
 
     def _check_numbers(self, *whole: str) -> None:
         """Refuse parameters that are not numbers of the right kind."""
-        if not isinstance(self.alpha, numbers.Real) or not 0 <= self.alpha < np.inf:
-            raise ValueError(f"alpha must be a number, 0 or above; got {self.alpha!r}")
+        alpha: Any = getattr(self, "alpha", 0.0)
+        if not isinstance(alpha, int | float | np.number) or not 0 <= alpha < np.inf:
+            raise ValueError(f"alpha must be a number, 0 or above; got {alpha!r}")
         for name in whole:
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < 1:
@@ -99,7 +106,7 @@ class LinearPairClassifier(PairClassifierBase):
                 )
         for name in ("tol", "learning_rate"):
             value = getattr(self, name, 1.0)
-            if not isinstance(value, numbers.Real) or not value > 0:
+            if not isinstance(value, int | float | np.number) or not value > 0:
                 raise ValueError(f"{name} must be a number above 0; got {value!r}")
         if getattr(self, "majority", None) is not None:
             majority_sign(self.majority, self._class_names())
@@ -249,7 +256,9 @@ def check_flip_rates(flip_rates: Any) -> tuple[float, float] | str | None:
         return flip_rates
     if isinstance(flip_rates, numbers.Real):
         flip_rates = (1 - float(flip_rates), float(flip_rates))
-    r1, r0 = map(float, flip_rates)
+    rates = np.asarray(flip_rates, dtype=object).ravel()
+    numeric = len(rates) == 2 and all(isinstance(r, numbers.Real) for r in rates)
+    r1, r0 = map(float, rates) if numeric else (0.0, 1.0)
     if not 0 <= r0 < r1 <= 1:
         raise ValueError(
             "flip_rates must be (r1, r0) with 0 <= r0 < r1 <= 1, the rates at which "

@@ -7,12 +7,14 @@ out of A in a second step. The d^2 x d^2 matrix of the problem is never built.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from pairlearn.linear.base import LinearPairClassifier
@@ -74,7 +76,35 @@ def _dense_rows(X: PointsLike, rows: Ints, fit_intercept: bool) -> Floats:
     return np.asarray(table, dtype=float)
 
 
-class OVPCClassifier(LinearPairClassifier):
+class _BilinearClassifier(LinearPairClassifier):
+    """What OVPC and SLLC share: a classifier from a leading eigenvector."""
+
+    def _take_leading(self, matrix: Floats, X: PointsLike, *, scaled: bool) -> None:
+        """Store the leading eigenvector as w and b; warn if it tells nothing apart."""
+        values, vectors = np.linalg.eigh(_symmetric(matrix))
+        b = vectors[:, -1] * (np.sqrt(max(values[-1], 0.0)) if scaled else 1.0)
+        d = X.shape[1]
+        self._store(b[:d], b[d] if self.fit_intercept else np.zeros(()))
+        sides = self._scores(X) > 0
+        if sides.all() or not sides.any():
+            warnings.warn(
+                "all points of the pairs are on one side of the boundary found. This "
+                "method depends on where features lie and how large they are: scale "
+                "them, make_pair_pipeline(StandardScaler(), ...)",
+                stacklevel=3,
+            )
+
+    def _warn_unless(self, converged: bool) -> None:
+        if not converged:
+            warnings.warn(
+                f"stopped after max_iter={self.max_iter} iterations; raise max_iter, "
+                "strengthen the penalty, or loosen tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+
+class OVPCClassifier(_BilinearClassifier):
     r"""Linear classifier by least squares on products of features (OVPC).
 
     *Reconstructed* from the idea of Zhang and Yan (2007): no fidelity beyond it is
@@ -126,8 +156,9 @@ class OVPCClassifier(LinearPairClassifier):
 
     Notes
     -----
-    *Not guaranteed:* that B is near rank one. With few pairs for the d (d + 1) / 2
-    unknowns it is not, and the leading eigenvector is mostly noise.
+    Scale the features first: the penalty includes the constant, so the result depends
+    on where they lie. *Not guaranteed:* that B is near rank one. With few pairs for the
+    d (d + 1) / 2 unknowns it is not, and the leading eigenvector is mostly noise.
 
     References
     ----------
@@ -198,10 +229,7 @@ class OVPCClassifier(LinearPairClassifier):
         self.objective_ = float(
             share @ residual**2 + self.alpha * (self.matrix_**2).sum()
         )
-        values, vectors = np.linalg.eigh(self.matrix_)
-        b = np.sqrt(max(values[-1], 0.0)) * vectors[:, -1]
-        d = train.pairs.n_features
-        self._store(b[:d], b[d] if self.fit_intercept else np.zeros(()))
+        self._take_leading(self.matrix_, train.pairs.X, scaled=True)
         self._fix_sign()
         return self._assign_from(kept)
 
@@ -221,13 +249,14 @@ class OVPCClassifier(LinearPairClassifier):
 
         operator = LinearOperator((model.size**2,) * 2, matvec=normal, dtype=float)
         target = _symmetric(model.pullback(share * t)).ravel()
-        B, _ = cg(
+        B, unfinished = cg(
             operator, target, rtol=self.tol, maxiter=self.max_iter, callback=count
         )
+        self._warn_unless(not unfinished)
         return _symmetric(B.reshape(model.size, model.size)), max(1, n_steps)
 
 
-class SLLCClassifier(LinearPairClassifier):
+class SLLCClassifier(_BilinearClassifier):
     r"""Similarity learning for linear classification (SLLC).
 
     *Reconstructed* from the idea of Bellet, Habrard and Sebban (2012): no fidelity
@@ -291,8 +320,9 @@ class SLLCClassifier(LinearPairClassifier):
 
     Notes
     -----
-    *Not guaranteed:* that A is near rank one; the published bounds, which are about the
-    authors' own constraints.
+    Scale the features first: the penalty includes the constant, so the result depends
+    on where they lie. *Not guaranteed:* that A is near rank one; the published bounds,
+    which are about the authors' own constraints.
 
     References
     ----------
@@ -363,11 +393,13 @@ class SLLCClassifier(LinearPairClassifier):
         -------
         self
         """
-        self.alpha = self.beta
         self._check_numbers("max_iter", "n_landmarks")
-        for name in ("gamma", "C"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0; got {getattr(self, name)!r}")
+        for name in ("gamma", "beta", "C"):
+            value: Any = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not value > 0:
+                raise ValueError(f"{name} must be a number above 0; got {value!r}")
+        if labeled is not None and len(labeled) != 2:
+            raise ValueError("labeled must be a pair (X, y) of points and their labels")
         train, kept, rng = self._prepare_fit(
             pairs, t, sample_weight, assign=labeled is None
         )
@@ -376,9 +408,7 @@ class SLLCClassifier(LinearPairClassifier):
         if labeled is not None:
             self.assignment_ = None
             return self._from_labels(train.pairs, *labeled, rng)
-        b = np.linalg.eigh(_symmetric(self.matrix_))[1][:, -1]
-        d = train.pairs.n_features
-        self._store(b[:d], b[d] if self.fit_intercept else np.zeros(()))
+        self._take_leading(self.matrix_, train.pairs.X, scaled=False)
         self._fix_sign()
         return self._assign_from(kept)
 
@@ -416,6 +446,7 @@ class SLLCClassifier(LinearPairClassifier):
                 options={"maxiter": self.max_iter, "gtol": self.tol},
             )
             v, self.n_iter_ = result.x, self.n_iter_ + int(result.nit)
+        self._warn_unless(result.status != 1)
         self.objective_ = objective(v, HingeLoss())[0]
         if few:
             weights = solve_triangular(L, v, lower=True, trans="T")
@@ -427,9 +458,9 @@ class SLLCClassifier(LinearPairClassifier):
         self, pairs: Pairs, X: PointsLike, y: ArrayLike, rng: RandomState
     ) -> Self:
         """Train a linear support vector machine on similarities to landmarks."""
-        X, labels = self._validate_points(X, reset=False), np.asarray(y)
-        known = np.isin(labels, self.classes_)
-        if not known.all() or len(np.unique(labels)) < 2:
+        X = self._validate_points(X, reset=False)
+        labels = self._check_labels(y, X.shape[0])
+        if len(np.unique(labels)) < 2:
             raise ValueError(
                 "labelled points must be of both classes "
                 f"{self.classes_.tolist()}; got {np.unique(labels).tolist()}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from pairlearn.linear.base import LinearPairClassifier, check_flip_rates
 from pairlearn.linear.unlabeled import (
     add_unlabeled_couples,
@@ -243,6 +245,12 @@ class CIPSClassifier(LinearPairClassifier):
         train, kept, rng = self._prepare_fit(
             pairs, t, sample_weight, both_kinds=self.gammas is None
         )
+        if self.majority is not None and not np.any(kept.t > 0):
+            raise ValueError(
+                "class assignment from pairs needs answers 'same': points of pairs "
+                "that are different are of both classes alike, whatever the prior. "
+                "Leave majority at None and use assign_from_points"
+            )
         problem = self._coefficients(*train, unlabeled, rng)
         self._solve(solver, *problem, rng)
         self._fix_sign()
@@ -389,8 +397,3 @@ class CIPSClassifier(LinearPairClassifier):
         u = solution.u[: objective.size]
         self._store(*objective.weights(u))
         self._record(solution)
-        if not self.objective_ > -1e6:
-            raise FloatingPointError(
-                "the semi-supervised risk fell without end: these few pairs do not "
-                "bound it from below. Leave nonnegative at True, or raise alpha"
-            )

@@ -10,6 +10,7 @@ from scipy.special import expit, softmax
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
+from pairlearn.assignment import Assignment
 from pairlearn.base import class_names
 from pairlearn.linear.base import LinearPairClassifier, check_flip_rates
 from pairlearn.objective import Frame, PairObjective
@@ -21,7 +22,7 @@ from pairlearn.risks import (
     SoftmaxLink,
     answer_coefficients,
 )
-from pairlearn.solvers import best_length, eigenvectors
+from pairlearn.solvers import best_length, directions, eigenvectors
 from pairlearn.validation import check_choice
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["MCLClassifier"]
 
 SOLVERS = ("lbfgs", "sgd")
+_SEVERAL = (
+    "majority settles the classes when there are two; for more, use assign_from_points "
+    "with a few labelled points"
+)
 
 
 class MCLClassifier(LinearPairClassifier):
@@ -328,14 +333,49 @@ class MCLClassifier(LinearPairClassifier):
             return super().assign_from_points(X, y)
         check_is_fitted(self)
         group = self.decision_function(X).argmax(axis=1)
-        labels = np.asarray(y)
+        labels = self._check_labels(y, len(group))
         table = np.stack(
             [np.bincount(group[labels == c], minlength=self.n_classes)
              for c in self.classes_]
         )  # fmt: skip
         _, order = linear_sum_assignment(table, maximize=True)
         self.coef_, self.intercept_ = self.coef_[order], self.intercept_[order]
+        error = 1 - table[np.arange(self.n_classes), order].sum() / len(labels)
+        self.assignment_ = Assignment(
+            sign=1, method="points", bound=None, error=error, n_points=len(labels)
+        )
         return self
+
+    def assign_from_pairs(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        *,
+        majority: Any,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Settle which side is which from pairs; for two classes.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs that were not used in `fit`.
+        t : array-like of shape (n_pairs,)
+            Answers.
+        majority : {+1, -1} or class name
+            Which class holds more than half of the points.
+        sample_weight : array-like of shape (n_pairs,), optional
+            Weights of the pairs.
+
+        Returns
+        -------
+        self
+        """
+        if self.n_classes > 2:
+            raise ValueError(_SEVERAL)
+        return super().assign_from_pairs(
+            pairs, t, majority=majority, sample_weight=sample_weight
+        )
 
     def _scores(self, X: PointsLike) -> Floats:
         if self.n_classes == 2:
@@ -359,10 +399,7 @@ class MCLClassifier(LinearPairClassifier):
         if self.n_classes < 2:
             raise ValueError(f"n_classes must be at least 2; got {self.n_classes}")
         if self.n_classes > 2 and self.majority is not None:
-            raise ValueError(
-                "majority settles the classes when there are two; for more, use "
-                "assign_from_points with a few labelled points"
-            )
+            raise ValueError(_SEVERAL)
         rates = check_flip_rates(self.flip_rates)
         if isinstance(rates, str) and self.solver != "lbfgs":
             raise ValueError(f"flip_rates={rates!r} are estimated with solver='lbfgs'")
@@ -396,10 +433,19 @@ class MCLClassifier(LinearPairClassifier):
         classes apart. Points are clustered there by k-means++ from several seeds; each
         class starts as the direction from the mean to its cluster's centre.
         """
+        if objective.points.n_points < self.n_classes:
+            raise ValueError(
+                f"n_classes={self.n_classes}, but there are "
+                f"{objective.points.n_points} points"
+            )
         span = eigenvectors(objective, self.n_classes)
         w, b = objective.frame.weights(span)
         embedding = objective.points.scores(w, b)
         embedding = embedding / (embedding.std(axis=0) + 1e-12)
+        n_places = len(np.unique(embedding.round(9), axis=0))
+        if n_places < self.n_classes:
+            # Too few different points to cluster: any direction will do.
+            return list(directions(objective.size, self.n_init))
         first = []
         for _ in range(self.n_init):
             seed = rng.randint(2**31 - 1)

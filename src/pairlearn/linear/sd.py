@@ -241,6 +241,14 @@ class SDClassifier(LinearPairClassifier):
         self._check_numbers("max_iter", "batch_size")
         if self.prior is not None:
             check_prior(self.prior, allow_half=False)
+            names = self._class_names()
+            side = 1 if self.prior > 0.5 else -1
+            named = self.majority is not None
+            if named and majority_sign(self.majority, names) != side:
+                raise ValueError(
+                    f"prior={self.prior} is the share of class {names[1]!r}, which "
+                    f"contradicts majority={self.majority!r}"
+                )
         if self.solver == "auto":
             return "closed" if exact else "lbfgs"
         return self.solver

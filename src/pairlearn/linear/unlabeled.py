@@ -56,8 +56,12 @@ def check_gammas(gammas: Any, unlabeled: Any, t: Floats) -> tuple[float, float, 
     -------
     tuple of float
     """
-    weights = np.asarray(gammas, dtype=float)
-    if weights.shape != (3,) or np.any(weights < 0) or abs(weights.sum() - 1) > 1e-9:
+    try:
+        weights = np.asarray(gammas, dtype=float)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    good = weights.shape == (3,) and np.all(weights >= 0)
+    if not good or not abs(weights.sum() - 1) <= 1e-9:
         raise ValueError(
             f"gammas must be three numbers, none negative, that sum to 1; got {gammas}"
         )
