@@ -16,10 +16,10 @@ from benchmarks.report import machine, publish, table
 from pairlearn import MCLClassifier, PairMetaClassifier, Pairs, clustering_error
 
 DATA = Path(os.environ.get("PAIRLEARN_DATA") or "missing")
-DRAWS, N_PAIRS, N_TEST = 5, 1000, 1000
+DRAWS, N_PAIRS, N_TEST = 3, 1000, 1000
 MODELS = {
     "boosting": HistGradientBoostingClassifier(max_iter=50, random_state=0),
-    "forest": RandomForestClassifier(50, min_samples_leaf=5, random_state=0),
+    "forest": RandomForestClassifier(30, min_samples_leaf=5, random_state=0),
 }
 
 
