@@ -263,7 +263,7 @@ def test_three_hundred_sparse_features(make):
         (MCLClassifier(flip_rates="often"), "'auto', 'symmetric'"),
         (MCLClassifier(flip_rates="auto", solver="sgd"), "lbfgs"),
         (CIPSClassifier(flip_rates=0.1, loss="hinge"), "loss='logistic'"),
-        (SDClassifier(prior=0.7, solver="closed"), "loss='squared'"),
+        (SDClassifier(prior=0.7, loss="hinge", solver="closed"), "loss='squared'"),
         (SDClassifier(prior=1.2), "strictly between"),
         (SLLCClassifier(gamma=0), "gamma"),
         (OVPCClassifier(alpha=-1), "alpha"),
