@@ -11,11 +11,20 @@ from pairlearn.reproduce.report.blocks import Picture
 from pairlearn.reproduce.report.paper import SOLVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pairlearn.reproduce.report.statistics import Estimate
 
-__all__ = ["INK", "colour_of", "curve", "inline", "new_figure", "picture", "style"]
+__all__ = [
+    "INK",
+    "colour_of",
+    "curve",
+    "inline",
+    "new_figure",
+    "picture",
+    "shared_legend",
+    "style",
+]
 
 # A colour of text and axes that occurs nowhere else: on the page it becomes the
 # colour of the page's text, so that figures are legible on a dark page too.
@@ -33,7 +42,7 @@ COLOURS = {
 }
 RIGHT, WRONG = "#56b4e9", "#e69f00"
 
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "pairlearn",
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -109,6 +118,17 @@ def curve(
     low = [mean - error for mean, error in zip(means, errors, strict=True)]
     high = [mean + error for mean, error in zip(means, errors, strict=True)]
     axes.fill_between(place, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+def shared_legend(figure: Any, panels: Iterable[Any]) -> None:
+    """Put one legend below all panels, each entry once."""
+    found: dict[str, Any] = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    figure.legend(
+        list(found.values()), list(found), loc="outside lower center", ncols=len(found)
+    )
 
 
 def picture(name: str, figure: Any, *, caption: str, alt: str) -> Picture:

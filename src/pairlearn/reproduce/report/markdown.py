@@ -112,7 +112,7 @@ def _cell(cell: Cell) -> str:
 
 
 def demote(text: str, level: int = 3) -> str:
-    """Put the headings of a text below a section's: the highest becomes `level`.
+    r"""Put the headings of a text below a section's: the highest becomes `level`.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def demote(text: str, level: int = 3) -> str:
 
     Examples
     --------
-    >>> print(demote("# One\\n## Two"))
+    >>> print(demote("# One\n## Two"))
     ### One
     #### Two
     """

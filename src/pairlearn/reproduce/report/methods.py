@@ -19,6 +19,7 @@ from pairlearn.reproduce.report.blocks import (
 )
 from pairlearn.reproduce.report.figures import colour_of, new_figure, picture, style
 from pairlearn.reproduce.report.paper import RATES
+from pairlearn.reproduce.report.progress import so_far
 from pairlearn.reproduce.report.statistics import Estimate, estimate, log_log_slope
 
 if TYPE_CHECKING:
@@ -159,8 +160,7 @@ def _check(measured: dict[str, Measured]) -> Check:
     number = f"{len(known) - len(slow)} of {len(known)} methods: " + "; ".join(
         f"{name} {found}" for name, found in known.items()
     )
-    if len(known) < len(proven):
-        number += f"; so far {len(known)} of {len(proven)} have been run"
+    number += so_far(len(known), len(proven), "methods")
     return Check(
         claim,
         tested,

@@ -49,9 +49,11 @@ def _draw(frame: pd.DataFrame) -> Picture:
 
     priors = [p for p in PRIORS if p in set(frame["prior"])] or list(PRIORS)
     with style():
-        figure = new_figure(8.6, 4.4)
+        figure = new_figure(8.4, 4.8)
         for axes, prior in zip(
-            np.atleast_1d(figure.subplots(1, len(priors))), priors, strict=True
+            np.atleast_1d(figure.subplots(1, len(priors), width_ratios=priors)),
+            priors,
+            strict=True,
         ):
             _areas(axes, prior)
             here = frame[frame["prior"] == prior]
@@ -67,7 +69,7 @@ def _draw(frame: pd.DataFrame) -> Picture:
             axes.set_ylabel("R−: negatives missed")
             axes.set_aspect("equal")
             axes.grid(visible=False)
-        dot = {"color": INK, "linestyle": "none", "markersize": 4}
+        dot: dict[str, Any] = {"color": INK, "linestyle": "none", "markersize": 4}
         figure.legend(
             handles=[
                 Patch(color=RIGHT, alpha=0.55, label="right by formula"),

@@ -159,9 +159,10 @@ def _table(table: Table) -> Iterator[str]:
     yield '<figure class="table">'
     yield f"<figcaption>{_inline(table.caption)}</figcaption>"
     yield '<div class="scroll" tabindex="0">'
-    yield "<table>"
+    yield '<table class="dense">' if table.extra else "<table>"
     head = (
-        f'<th scope="col"{_classes(table, i)}>{_inline(name)}</th>'
+        f'<th scope="col"{_classes(table, i)}>'
+        f"{_inline(name).replace(' (', '<br>(')}</th>"
         for i, name in enumerate(table.head)
     )
     yield f"<thead><tr>{''.join(head)}</tr></thead>"

@@ -16,8 +16,16 @@ from pairlearn.reproduce.report.blocks import (
     Table,
     Text,
 )
-from pairlearn.reproduce.report.figures import INK, curve, new_figure, picture, style
+from pairlearn.reproduce.report.figures import (
+    INK,
+    curve,
+    new_figure,
+    picture,
+    shared_legend,
+    style,
+)
 from pairlearn.reproduce.report.paper import IMAGES, PRIORS, SOLVER
+from pairlearn.reproduce.report.progress import share_of, so_far
 from pairlearn.reproduce.report.statistics import Estimate, estimate, spread
 
 if TYPE_CHECKING:
@@ -80,13 +88,7 @@ def _draw(means: Means) -> Picture:
             axes.set_xlabel("prior p")
             axes.set_ylim(0, None)
         panels[0].set_ylabel("clustering error, %")
-        found = {}
-        for axes in panels:
-            handles, labels = axes.get_legend_handles_labels()
-            found |= dict(zip(labels, handles, strict=True))
-        figure.legend(
-            list(found.values()), list(found), loc="outside lower center", ncols=7
-        )
+        shared_legend(figure, panels)
         return picture(
             "prior",
             figure,
@@ -107,8 +109,7 @@ def _table(means: Means) -> Table:
             row = [Cell(f"**{title}**"), Cell(method)]
             for prior in PRIORS:
                 value = means.get((dataset, prior, method), estimate([]))
-                note = f"{value.n}/{N_TRIALS}" if value.n < N_TRIALS else ""
-                row.append(Cell(str(value), note=note))
+                row.append(Cell(str(value), note=share_of(value, N_TRIALS)))
             rows.append(row)
     return Table(
         head=["images", "method", *PRIORS],
@@ -208,8 +209,7 @@ def _check(
     number = (
         f"{len(known) - len(bad)} of {len(known)} sets: {'; '.join(shown.values())}"
     )
-    if len(known) < len(values):
-        number += f"; so far {len(known)} of {len(values)} sets have been run"
+    number += so_far(len(known), len(values), "sets", known.values(), N_TRIALS)
     share = np.mean([key in bad for key in known])
     return Check(
         claim,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pairlearn.reproduce.report.blocks import Block, Cell, Check, Section, Table, Text
 from pairlearn.reproduce.report.paper import N_TRIALS, PUBMED, PUBMED_BOLD
+from pairlearn.reproduce.report.progress import share_of, so_far
 from pairlearn.reproduce.report.statistics import (
     Estimate,
     agreement,
@@ -69,7 +70,7 @@ def _table(frame: pd.DataFrame, means: dict[str, Estimate]) -> Table:
                     str(ours),
                     bold=name in bold,
                     mark=_TURNED.get(mark, mark),
-                    note="" if ours.n >= N_TRIALS else f"{ours.n}/{N_TRIALS}",
+                    note=share_of(ours, N_TRIALS),
                 ),
                 Cell(str(paper) if paper else "–", bold=name in PUBMED_BOLD),
                 Cell(n_pairs),
@@ -98,8 +99,8 @@ def _agreement_check(means: dict[str, Estimate]) -> Check:
         return Check(claim, tested, "not run yet", "0 of 4 methods")
     worse = [name for name in known if agreement(means[name], PUBMED[name]) == "below"]
     number = f"{len(known) - len(worse)} of {len(known)} methods"
-    if len(known) < len(PUBMED):
-        number += f"; so far {len(known)} of {len(PUBMED)} have been run"
+    used = [means[name] for name in known]
+    number += so_far(len(known), len(PUBMED), "methods", used, N_TRIALS)
     return Check(
         claim,
         tested,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pairlearn.reproduce.report.blocks import (
@@ -14,8 +15,15 @@ from pairlearn.reproduce.report.blocks import (
     Text,
     Verdict,
 )
-from pairlearn.reproduce.report.figures import curve, new_figure, picture, style
+from pairlearn.reproduce.report.figures import (
+    curve,
+    new_figure,
+    picture,
+    shared_legend,
+    style,
+)
 from pairlearn.reproduce.report.paper import IMAGES, SIZES, SOLVER, image_sizes
+from pairlearn.reproduce.report.progress import share_of, so_far
 from pairlearn.reproduce.report.statistics import Estimate, distance, estimate
 
 if TYPE_CHECKING:
@@ -71,8 +79,7 @@ def _draw(means: Means) -> Picture:
             axes.set_ylim(0, None)
             axes.margins(x=0.03)
         panels[0].set_ylabel("clustering error, %")
-        handles, labels = _legend(panels)
-        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+        shared_legend(figure, panels)
         return picture(
             "sample-size",
             figure,
@@ -85,14 +92,6 @@ def _draw(means: Means) -> Picture:
         )
 
 
-def _legend(panels: object) -> tuple[list[object], list[str]]:
-    found: dict[str, object] = {}
-    for axes in panels:  # type: ignore[attr-defined]
-        handles, labels = axes.get_legend_handles_labels()
-        found |= dict(zip(labels, handles, strict=True))
-    return list(found.values()), list(found)
-
-
 def _table(means: Means) -> Table:
     rows = []
     for dataset, title in IMAGES.items():
@@ -101,8 +100,7 @@ def _table(means: Means) -> Table:
             for m in SIZES:
                 value = _get(means, dataset, m, method)
                 possible = m in image_sizes(dataset)
-                short = possible and value.n < N_TRIALS
-                note = f"{value.n}/{N_TRIALS}" if short else ""
+                note = share_of(value, N_TRIALS) if possible else ""
                 row.append(Cell(str(value) if possible else "", note=note))
             rows.append(row)
     return Table(
@@ -124,6 +122,7 @@ def _check(means: Means, method: str) -> Check:
         "are exceptions."
     )
     lists, exceptions = [], []
+    used: list[Estimate] = []
     n_steps = 0
     verdict: Verdict = "holds"
     total = sum(len(image_sizes(dataset)) - 1 for dataset in IMAGES)
@@ -136,10 +135,11 @@ def _check(means: Means, method: str) -> Check:
         if len(known) < 2:
             continue
         n_steps += len(known) - 1
+        used += [value for _, value in known]
         lists.append(
             f"{title} " + " → ".join(f"{value.mean:.1f}" for _, value in known)
         )
-        for (m, one), (more, two) in zip(known, known[1:], strict=False):
+        for (m, one), (more, two) in pairwise(known):
             if two.mean < one.mean:
                 continue
             clear = distance(two, one) > NOISE
@@ -156,6 +156,5 @@ def _check(means: Means, method: str) -> Check:
     if not lists:
         return Check(claim, tested, "not run yet", f"0 of {total} steps")
     number = f"{n_steps - len(exceptions)} of {n_steps} steps down: {'; '.join(lists)}"
-    if n_steps < total:
-        number += f"; so far {n_steps} of {total} steps have been run"
+    number += so_far(n_steps, total, "steps", used, N_TRIALS)
     return Check(claim, tested, verdict, number, exceptions)

@@ -175,7 +175,7 @@ def _versions(frames: dict[str, pd.DataFrame], runs: pd.DataFrame) -> list[Block
     if not len(runs):
         return []
     names = [name for name in runs.columns if name not in ("run", "started", "command")]
-    table = runs.fillna("–").astype({name: str for name in names})
+    table = runs.fillna("–").astype(dict.fromkeys(names, str))
     version = {
         int(row["run"]): tuple(row[name] for name in names)
         for row in table.to_dict("records")
@@ -210,7 +210,7 @@ def _versions(frames: dict[str, pd.DataFrame], runs: pd.DataFrame) -> list[Block
     several = _several(frames, version, names)
     if several:
         title = "Numbers that come from more than one version"
-        blocks.append(Bullets(f"**{title}** ({len(several)})", several))
+        blocks.append(Bullets(f"**{title}**", several))
     elif len(rows) > 1:
         blocks.append(Text("Each number comes from one version alone."))
     return blocks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,7 @@ __all__ = [
     "estimate",
     "log_log_slope",
     "paired_difference",
+    "spread",
 ]
 
 
@@ -53,7 +54,8 @@ class Estimate:
         if not self.n:
             return "–"
         error = f"{self.error:.1f}" if self.tested else "–"
-        return f"{self.mean:.1f} ({error})"
+        # Adding zero turns a rounded -0.0 into 0.0.
+        return f"{round(self.mean, 1) + 0.0:.1f} ({error})"
 
 
 def estimate(values: Iterable[float]) -> Estimate:
@@ -158,7 +160,7 @@ def best_of(estimates: Mapping[str, Estimate], level: float = 0.05) -> set[str]:
 
 
 def _p_above(value: Estimate, best: Estimate) -> float:
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     if value.mean == best.mean:
         return 1.0
@@ -166,7 +168,7 @@ def _p_above(value: Estimate, best: Estimate) -> float:
     if one + two == 0:
         return 0.0
     freedom = (one + two) ** 2 / (one**2 / (value.n - 1) + two**2 / (best.n - 1))
-    return float(t.sf(distance(value, best), freedom))
+    return float(stdtr(freedom, -distance(value, best)))
 
 
 def paired_difference(one: pd.DataFrame, two: pd.DataFrame, column: str) -> Estimate:
@@ -239,6 +241,21 @@ def _ratio(difference: float, error: float) -> float:
     return math.copysign(math.inf, difference) if difference else 0.0
 
 
-def spread(value: Any) -> float:
-    """Return how many standard errors an estimate lies from zero."""
+def spread(value: Estimate) -> float:
+    """Return how many standard errors a mean lies from zero; nan if not known.
+
+    Parameters
+    ----------
+    value : Estimate
+        A mean, such as that of a difference.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> spread(Estimate(-0.5, 0.25, 20))
+    -2.0
+    """
     return _ratio(value.mean, value.error) if value.tested else math.nan

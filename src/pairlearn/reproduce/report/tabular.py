@@ -14,13 +14,14 @@ from pairlearn.reproduce.report.blocks import (
     Table,
     Text,
 )
+from pairlearn.reproduce.report.order import NOISE, order_checks
 from pairlearn.reproduce.report.paper import (
     METHODS,
     N_TRIALS,
     SOLVER,
-    TABULAR_SIZES,
     tabular,
 )
+from pairlearn.reproduce.report.progress import share_of, so_far
 from pairlearn.reproduce.report.statistics import (
     Estimate,
     agreement,
@@ -34,14 +35,11 @@ from pairlearn.reproduce.report.statistics import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NEAR_HALF", "build", "paper_bold_rule"]
+__all__ = ["build", "paper_bold_rule"]
 
 MAIN = ("CIPS", "MCL", "SV")
 OTHERS = ("SD", "OVPC", "SSP", "CKM", "KM")
 EXTRA = tuple(f"{name} {SOLVER}" for name in ("CIPS", "MCL", "SD", "SV"))
-# Priors that count as near 1/2 in the check of SD.
-NEAR_HALF = (0.3, 0.7)
-NOISE = 2.0  # standard errors of a paired difference
 ENOUGH = 0.8
 
 Key = tuple[str, int, str]
@@ -63,7 +61,7 @@ def build(frame: pd.DataFrame) -> Section:
         _table(means),
         _agreement_check(means, MAIN, "CIPS, MCL and SV reach the printed errors"),
         _agreement_check(means, OTHERS, "The other methods reach the printed errors"),
-        *_order_checks(frame, means),
+        *order_checks(frame, means),
         Text(_bold_text(means)),
         _solver_table(frame),
     ]
@@ -109,7 +107,7 @@ def _table(means: Means) -> Table:
                 Cell(
                     str(ours),
                     paper=str(there.value) if there else "",
-                    note="" if ours.n >= N_TRIALS else f"{ours.n}/{N_TRIALS}",
+                    note=share_of(ours, N_TRIALS),
                     bold=method in bold,
                     paper_bold=bool(there and there.bold),
                     mark=agreement(ours, there.value if there else None),
@@ -129,8 +127,7 @@ def _table(means: Means) -> Table:
             "far, where there are fewer than 20."
         ),
         footnotes=[
-            "[a] The paper prints phishing as (44, 0.68). Its two numbers are mixed "
-            "up: the data have 68 columns and prior 0.44."
+            "[a] The paper prints (44, 0.68); the data have 68 columns and prior 0.44."
         ],
     )
 
@@ -146,19 +143,19 @@ def _agreement_check(means: Means, methods: tuple[str, ...], claim: str) -> Chec
     )
     tested = (
         f"Of the {len(keys)} cells (10 datasets, 3 sizes, {len(methods)} methods), at "
-        f"least {ENOUGH:.0%} lie within three combined standard errors of the printed "
-        "value or below it: (ours − paper) / sqrt(se² + se²) ≤ 3."
+        f"least {100 * ENOUGH:.0f} % lie within three combined standard errors of the "
+        "printed value or below it: (ours − paper) / sqrt(se² + se²) ≤ 3."
     )
     if not known:
         return Check(claim, tested, "not run yet", f"0 of {len(keys)} cells")
     good = len(known) - len(above)
     below = sum(marks[key] == "below" for key in known)
     number = (
-        f"{good} of {len(known)} cells ({good / len(known):.0%}); {below} of them "
-        f"below the paper; by method, of {len(keys) // len(methods)}: {counts}"
+        f"{good} of {len(known)} cells ({100 * good / len(known):.0f} %); {below} of "
+        f"them below the paper; by method, of {len(keys) // len(methods)}: {counts}"
     )
-    if len(known) < len(keys):
-        number += f"; so far {len(known)} of {len(keys)} cells have been run"
+    used = [_get(means, key) for key in known]
+    number += so_far(len(known), len(keys), "cells", used, N_TRIALS)
     return Check(
         claim,
         tested,
@@ -183,113 +180,6 @@ def _beside(means: Means, key: Key) -> str:
         f"{dataset}, m = {m}, {method}: {ours} against {paper}, "
         f"z = {distance(ours, paper):+.1f}"
     )
-
-
-def _order_checks(frame: pd.DataFrame, means: Means) -> list[Check]:
-    low, high = NEAR_HALF
-    near = [
-        (dataset, m)
-        for dataset, m in _configurations()
-        if low <= tabular()[dataset, m, "SD"].prior <= high
-    ]
-    everywhere = _configurations()
-    names = ", ".join(dict.fromkeys(dataset for dataset, _ in near))
-    return [
-        _order_check(
-            frame, means, everywhere, ("SV",), (*MAIN[:2], *OTHERS),
-            "SV is best",
-            "SV has the lowest mean of the eight methods, for each dataset and m.",
-        ),
-        _order_check(
-            frame, means, everywhere, ("CIPS", "MCL"), OTHERS[1:],
-            "CIPS and MCL come next",
-            "Both means are below those of OVPC, SSP, CKM and KM, for each dataset "
-            "and m.",
-        ),
-        _order_check(
-            frame, means, near, ("CIPS", "MCL"), ("SD",),
-            "SD is behind at priors near 1/2",
-            f"The means of CIPS and MCL are both below SD's where the prior lies "
-            f"between {low} and {high} ({names}), for each m.",
-        ),
-    ]  # fmt: skip
-
-
-def _order_check(
-    frame: pd.DataFrame,
-    means: Means,
-    where: list[tuple[str, int]],
-    ahead: tuple[str, ...],
-    behind: tuple[str, ...],
-    claim: str,
-    tested: str,
-) -> Check:
-    tested += (
-        " An exception is clear if the difference, paired by seed, is beyond "
-        f"{NOISE:.0f} of its standard errors; with none clear, the order holds. It "
-        "does not hold if half of the comparisons or more are clear exceptions."
-    )
-    n_known = n_clear = n_paper = 0
-    exceptions: list[tuple[bool, str]] = []
-    settings = set()
-    for dataset, m in where:
-        for first in ahead:
-            for second in behind:
-                one = _get(means, (dataset, m, first))
-                two = _get(means, (dataset, m, second))
-                printed = [
-                    tabular()[dataset, m, name].value for name in (first, second)
-                ]
-                n_paper += printed[0].mean > printed[1].mean
-                if not (one.n and two.n):
-                    continue
-                n_known += 1
-                if one.mean <= two.mean:
-                    continue
-                settings.add((dataset, m))
-                here = frame[(frame["dataset"] == dataset) & (frame["m"] == m)]
-                gap = paired_difference(
-                    here[here["method"] == first], here[here["method"] == second],
-                    "error",
-                )  # fmt: skip
-                clear = gap.tested and spread(gap) > NOISE
-                n_clear += clear
-                also = "so" if printed[0].mean > printed[1].mean else "not so"
-                exceptions.append(
-                    (
-                        clear,
-                        f"{dataset}, m = {m}: {first} {one} above {second} {two}, by "
-                        f"{_percent(gap)}: {'clear' if clear else 'within noise'} "
-                        f"({also} in the paper)",
-                    )
-                )
-    total = len(where) * len(ahead) * len(behind)
-    if not n_known:
-        return Check(claim, tested, "not run yet", f"0 of {total} comparisons")
-    number = (
-        f"{n_known - len(exceptions)} of {n_known} comparisons in order; "
-        f"{len(exceptions)} exceptions in {len(settings)} of {len(where)} settings, "
-        f"{n_clear} of them clear (the paper's own means have {n_paper} exceptions)"
-    )
-    if n_known < total:
-        number += f"; so far {n_known} of {total} comparisons have been run"
-    return Check(
-        claim,
-        tested,
-        "holds"
-        if not n_clear
-        else "holds with exceptions"
-        if n_clear < n_known / 2
-        else "does not hold",
-        number,
-        [text for _, text in sorted(exceptions, key=lambda item: not item[0])],
-    )
-
-
-def _percent(gap: Estimate) -> str:
-    if not gap.tested:
-        return "an unknown difference"
-    return f"{100 * gap.mean:.2f} ± {100 * gap.error:.2f}"
 
 
 def paper_bold_rule() -> tuple[int, int, list[tuple[Key, bool]]]:
@@ -338,8 +228,8 @@ def _bold_text(means: Means) -> str:
         "**Bold numbers.** The paper does not say whether its t-test is paired. The "
         "unpaired one with unequal variances (Welch), applied to the printed means "
         f"and standard errors, gives the paper's flags in {n_same} of {n_cells} cells "
-        f"(all but {names}; the rounding of the printed numbers is enough to explain "
-        f"{rounding} of these {len(different)}), so we use it."
+        f"(all but {names}; {rounding} of these {len(different)} can come from the "
+        "rounding of the printed numbers). So it is the one used here."
     )
     known = same = 0
     for dataset, m in _configurations():
