@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pairlearn.reproduce.report import (
     class_assignment,
+    figures,
     markdown,
     methods,
     naive,
@@ -66,15 +67,19 @@ def write_report(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     sections = build(folder)
+    drawings = {
+        picture.name: figures.render(picture)
+        for section in sections
+        for picture in section.pictures
+    }
+    svgs = {name: svg for name, (svg, _) in drawings.items()}
     outputs: dict[Path, bytes] = {
-        folder / "report.html": page.render(TITLE, sections).encode(),
+        folder / "report.html": page.render(TITLE, sections, svgs).encode(),
         folder / "report.md": markdown.render(TITLE, sections).encode(),
     }
-    for section in sections:
-        for picture in section.pictures:
-            path = folder / "figures" / picture.name
-            outputs[path.with_suffix(".svg")] = picture.svg.encode()
-            outputs[path.with_suffix(".png")] = picture.png
+    for name, (svg, png) in drawings.items():
+        outputs[folder / "figures" / f"{name}.svg"] = svg.encode()
+        outputs[folder / "figures" / f"{name}.png"] = png
     try:
         for path, content in outputs.items():
             path.parent.mkdir(exist_ok=True)
@@ -102,7 +107,7 @@ def build(folder: str | Path) -> list[Section]:
     for name, frame in frames.items():
         section = _BUILDERS[name](frame)
         if not len(frame):
-            section.blocks.insert(0, Text(f"**Not run yet.** {summary.command(name)}"))
+            section.blocks.insert(0, Text(f"**Not run yet:** {summary.command(name)}"))
         sections.append(section)
     notes = folder / "notes.md"
     if notes.is_file():

@@ -6,7 +6,10 @@ All text is inline Markdown, so that one source serves both outputs.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "MARKS",
@@ -110,17 +113,17 @@ class Table:
     rows: list[list[Cell]]
     caption: str
     footnotes: list[str] = field(default_factory=list)
+    words: bool = False  # text rather than numbers: set flush left
     labels: int = 1  # leading columns that name the row
     extra: int | None = None  # from this column on, what the paper has not
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure in both formats."""
+    """A figure, drawn when it is wanted."""
 
     name: str
-    svg: str
-    png: bytes = field(repr=False)
+    draw: Callable[[], Any]  # returns a matplotlib figure
     caption: str
     alt: str
 

@@ -18,7 +18,7 @@ from pairlearn.reproduce.report.blocks import (
     Table,
     Text,
 )
-from pairlearn.reproduce.report.figures import INK, new_figure, picture, style
+from pairlearn.reproduce.report.figures import INK, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ def build(frame: pd.DataFrame) -> Section:
         )
     ]
     if points:
-        blocks.append(_draw(points))
+        blocks.append(_picture(points))
     blocks += [_bound_check(points), _exact_check(points), _table(points)]
     return Section("fig-assignment", "Class assignment from pairs", blocks)
 
@@ -100,57 +100,58 @@ def _points(frame: pd.DataFrame) -> list[Point]:
     ]
 
 
-def _draw(points: list[Point]) -> Picture:
+def _picture(points: list[Point]) -> Picture:
+    return Picture(
+        "assignment",
+        lambda: _draw(points),
+        caption=(
+            "Top: error of each threshold; at 1/2 (dotted) both signs are equally "
+            "good. Middle: probability of a wrong class assignment, simulated "
+            "(dots with one standard error) and exact (lines). Bottom: the same "
+            "dots below the bound of Lemma 3 (dashed). Open triangles at the foot: "
+            "not wrong once in the simulation."
+        ),
+        alt="Error of thresholds, and probability of a wrong class assignment",
+    )
+
+
+def _draw(points: list[Point]) -> Any:
     line = np.linspace(THRESHOLDS[0], THRESHOLDS[-1], 61)
     floor = 0.5 / max(point.n for point in points)
-    with style():
-        figure = new_figure(10.4, 8.2)
-        rows = figure.subplots(
-            3, 3, sharex=True, sharey="row", height_ratios=[0.7, 1, 1]
-        )
-        for column, prior in enumerate(PRIORS):
-            upper, middle, lower = rows[:, column]
-            error = [threshold_error(prior, threshold) for threshold in line]
-            upper.plot(line, error, color=INK)
-            upper.axhline(0.5, color=INK, linewidth=0.8, linestyle=":")
-            upper.set_title(f"prior {prior}")
-            upper.set_ylim(0, 1)
-            for m, colour in zip(SIZES, _COLOURS, strict=True):
-                here = [p for p in points if (p.prior, p.m) == (prior, m)]
-                for axes in (middle, lower):
-                    _simulated(axes, here, colour, floor)
-                exact = [exact_failure(prior, float(x), m) for x in line]
-                middle.plot(
-                    line, np.clip(exact, floor / 10, 1), color=colour, linewidth=1.3,
-                    label=f"m = {m}",
-                )  # fmt: skip
-                limit = [bound(prior, float(x), m) for x in line]
-                lower.plot(
-                    line, np.clip(limit, floor / 10, 1), color=colour, linewidth=1.3,
-                    linestyle="--",
-                )  # fmt: skip
+    figure = new_figure(10.4, 8.2)
+    rows = figure.subplots(3, 3, sharex=True, sharey="row", height_ratios=[0.7, 1, 1])
+    for column, prior in enumerate(PRIORS):
+        upper, middle, lower = rows[:, column]
+        error = [threshold_error(prior, threshold) for threshold in line]
+        upper.plot(line, error, color=INK)
+        upper.axhline(0.5, color=INK, linewidth=0.8, linestyle=":")
+        upper.set_title(f"prior {prior}")
+        upper.set_ylim(0, 1)
+        for m, colour in zip(SIZES, _COLOURS, strict=True):
+            here = [p for p in points if (p.prior, p.m) == (prior, m)]
             for axes in (middle, lower):
-                axes.set_yscale("log")
-                axes.set_ylim(floor, 1.5)
-            lower.set_xlabel("threshold")
-            lower.set_xticks(THRESHOLDS)
-        rows[0, 0].set_ylabel("error of the classifier")
-        rows[1, 0].set_ylabel("P(wrong), lines: exact")
-        rows[2, 0].set_ylabel("P(wrong), dashed: Lemma 3")
-        handles, labels = rows[1, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=5)
-        return picture(
-            "assignment",
-            figure,
-            caption=(
-                "Top: error of each threshold; at 1/2 (dotted) both signs are equally "
-                "good. Middle: probability of a wrong class assignment, simulated "
-                "(dots with one standard error) and exact (lines). Bottom: the same "
-                "dots below the bound of Lemma 3 (dashed). Open triangles at the foot: "
-                "not wrong once in the simulation."
-            ),
-            alt="Error of thresholds, and probability of a wrong class assignment",
-        )
+                _simulated(axes, here, colour, floor)
+            exact = [exact_failure(prior, float(x), m) for x in line]
+            middle.plot(
+                line, np.clip(exact, floor / 10, 1), color=colour, linewidth=1.3,
+                label=f"m = {m}",
+            )  # fmt: skip
+            limit = [bound(prior, float(x), m) for x in line]
+            lower.plot(
+                line, np.clip(limit, floor / 10, 1), color=colour, linewidth=1.3,
+                linestyle="--",
+            )  # fmt: skip
+        for axes in (middle, lower):
+            axes.set_yscale("log")
+            axes.set_ylim(floor, 1.5)
+        lower.set_xlabel("threshold")
+        lower.set_xticks(THRESHOLDS)
+    rows[0, 0].set_ylabel("error of the classifier")
+    rows[1, 0].set_ylabel("P(wrong), lines: exact")
+    rows[2, 0].set_ylabel("P(wrong), dashed: Lemma 3")
+    handles, labels = rows[1, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    return figure
 
 
 def _simulated(axes: Any, points: list[Point], colour: str, floor: float) -> None:
@@ -268,6 +269,6 @@ def _table(points: list[Point]) -> Table:
         head=["prior", "threshold", "error", *(f"m = {m}" for m in SIZES)],
         rows=rows,
         labels=2,
-        caption="Probability of a wrong class assignment. First line: simulated; "
-        "second line: exact, and Lemma 3's bound.",
+        caption="Probability of a wrong class assignment. Simulated, then "
+        "exact, then Lemma 3's bound.",
     )

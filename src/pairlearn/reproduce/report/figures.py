@@ -7,12 +7,12 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pairlearn.reproduce.report.blocks import Picture
 from pairlearn.reproduce.report.paper import SOLVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pairlearn.reproduce.report.blocks import Picture
     from pairlearn.reproduce.report.statistics import Estimate
 
 __all__ = [
@@ -21,9 +21,8 @@ __all__ = [
     "curve",
     "inline",
     "new_figure",
-    "picture",
+    "render",
     "shared_legend",
-    "style",
 ]
 
 # A colour of text and axes that occurs nowhere else: on the page it becomes the
@@ -74,7 +73,7 @@ _SETTINGS: dict[Any, Any] = {
 
 
 @contextmanager
-def style() -> Iterator[None]:
+def _style() -> Iterator[None]:
     """Draw in the report's style, whatever the user's matplotlibrc says."""
     import matplotlib as mpl
 
@@ -131,17 +130,19 @@ def shared_legend(figure: Any, panels: Iterable[Any]) -> None:
     )
 
 
-def picture(name: str, figure: Any, *, caption: str, alt: str) -> Picture:
-    """Render a figure in both formats; the same figure gives the same bytes."""
+def render(picture: Picture) -> tuple[str, bytes]:
+    """Draw a figure as SVG and as PNG; the same figure gives the same bytes."""
     svg, png = io.StringIO(), io.BytesIO()
-    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
-    return Picture(name, svg.getvalue(), png.getvalue(), caption, alt)
+    with _style():
+        figure = picture.draw()
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
+    return svg.getvalue(), png.getvalue()
 
 
-def inline(picture: Picture) -> str:
-    """Return the SVG as an element of a page: own names, the page's colours."""
-    svg = picture.svg[picture.svg.index("<svg") :]
+def inline(picture: Picture, svg: str) -> str:
+    """Return an SVG as an element of a page: own names, the page's colours."""
+    svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\s(?:xmlns(?::xlink)?|version)="[^"]*"', "", svg)
     # Names must be unique on the page, and every figure has a figure_1.

@@ -79,13 +79,14 @@ def _lines(block: Block) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
+    yield table.caption
+    yield ""
     yield _row(table.head)
-    align = ["---"] * table.labels + ["---:"] * (len(table.head) - table.labels)
+    n_left = len(table.head) if table.words else table.labels
+    align = ["---"] * n_left + ["---:"] * (len(table.head) - n_left)
     yield _row(align)
     for row in table.rows:
         yield _row([_cell(cell) for cell in row])
-    yield ""
-    yield f"{table.caption}"
     for note in table.footnotes:
         yield ""
         yield note

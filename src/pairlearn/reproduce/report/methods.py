@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pairlearn.reproduce.report.blocks import (
     Table,
     Text,
 )
-from pairlearn.reproduce.report.figures import colour_of, new_figure, picture, style
+from pairlearn.reproduce.report.figures import colour_of, new_figure
 from pairlearn.reproduce.report.paper import RATES
 from pairlearn.reproduce.report.progress import so_far
 from pairlearn.reproduce.report.statistics import Estimate, estimate, log_log_slope
@@ -59,7 +59,7 @@ def build(frame: pd.DataFrame) -> Section:
         _table(measured),
     ]
     if measured:
-        blocks.append(_draw(measured))
+        blocks.append(_picture(measured))
     blocks.append(_check(measured))
     return Section("table-methods", "Methods and their rates", blocks)
 
@@ -97,6 +97,7 @@ def _table(measured: dict[str, Measured]) -> Table:
         head=["method", "valid at prior 1/2", "step 1", "step 2", "measured slope",
               "comment"],
         rows=rows,
+        words=True,
         caption=(
             "The paper's Table 1 in our words: how the error of each step falls with "
             "m. Measured slope: least squares of log mean excess on log m over all "
@@ -105,32 +106,35 @@ def _table(measured: dict[str, Measured]) -> Table:
     )  # fmt: skip
 
 
-def _draw(measured: dict[str, Measured]) -> Picture:
-    with style():
-        figure = new_figure(6.4, 4.0)
-        axes = figure.subplots()
-        for name, found in measured.items():
-            shown = [
-                (m, e) for m, e in zip(found.m, found.excess, strict=True) if e.mean > 0
-            ]
-            axes.errorbar(
-                [m for m, _ in shown], [100 * e.mean for _, e in shown],
-                [100 * e.error if e.tested else 0.0 for _, e in shown],
-                color=colour_of(name), marker="o", elinewidth=1,
-                label=f"{name}, slope {found}",
-            )  # fmt: skip
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log", nonpositive="clip")
-        axes.set_xlabel("pairs m")
-        axes.set_ylabel("excess clustering error, points")
-        figure.legend(loc="outside right upper")
-        return picture(
-            "methods",
-            figure,
-            caption="Excess clustering error against the number of pairs, both on a "
-            "logarithmic scale: mean, with one standard error.",
-            alt="Excess clustering error of five methods against pairs, log-log",
-        )
+def _picture(measured: dict[str, Measured]) -> Picture:
+    return Picture(
+        "methods",
+        lambda: _draw(measured),
+        caption="Excess clustering error against the number of pairs, both on a "
+        "logarithmic scale: mean, with one standard error.",
+        alt="Excess clustering error of five methods against pairs, log-log",
+    )
+
+
+def _draw(measured: dict[str, Measured]) -> Any:
+    figure = new_figure(6.4, 4.0)
+    axes = figure.subplots()
+    for name, found in measured.items():
+        shown = [
+            (m, e) for m, e in zip(found.m, found.excess, strict=True) if e.mean > 0
+        ]
+        axes.errorbar(
+            [m for m, _ in shown], [100 * e.mean for _, e in shown],
+            [100 * e.error if e.tested else 0.0 for _, e in shown],
+            color=colour_of(name), marker="o", elinewidth=1,
+            label=f"{name}, slope {found}",
+        )  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", nonpositive="clip")
+    axes.set_xlabel("pairs m")
+    axes.set_ylabel("excess clustering error, points")
+    figure.legend(loc="outside right upper")
+    return figure
 
 
 def _check(measured: dict[str, Measured]) -> Check:

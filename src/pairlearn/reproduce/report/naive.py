@@ -13,8 +13,6 @@ from pairlearn.reproduce.report.figures import (
     RIGHT,
     WRONG,
     new_figure,
-    picture,
-    style,
 )
 from pairlearn.theory import naive_assignment_is_right
 
@@ -38,58 +36,61 @@ def build(frame: pd.DataFrame) -> Section:
         )
     ]
     if len(frame):
-        blocks.append(_draw(frame))
+        blocks.append(_picture(frame))
     blocks.append(_check(frame))
     return Section("fig-naive-assignment", "Where the naive rule fails", blocks)
 
 
-def _draw(frame: pd.DataFrame) -> Picture:
+def _picture(frame: pd.DataFrame) -> Picture:
+    return Picture(
+        "naive-assignment",
+        lambda: _draw(frame),
+        caption=(
+            "Where the naive rule finds the right sign (blue) and where not "
+            "(orange), by the formula of Appendix B; dots and crosses: the rule "
+            "applied to simulated points."
+        ),
+        alt="Areas in which the naive rule is right and wrong, for two priors",
+    )
+
+
+def _draw(frame: pd.DataFrame) -> Any:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     priors = [p for p in PRIORS if p in set(frame["prior"])] or list(PRIORS)
-    with style():
-        figure = new_figure(8.4, 4.8)
-        for axes, prior in zip(
-            np.atleast_1d(figure.subplots(1, len(priors), width_ratios=priors)),
-            priors,
-            strict=True,
-        ):
-            _areas(axes, prior)
-            here = frame[frame["prior"] == prior]
-            for flag, marker in ((True, "o"), (False, "x")):
-                dots = here[here["right"].astype(bool) == flag]
-                axes.plot(
-                    dots["false_negative"], dots["false_positive"], linestyle="none",
-                    marker=marker, markersize=2.6, color=INK, markeredgewidth=0.8,
-                )  # fmt: skip
-            side = "above" if prior > 0.5 else "below"
-            axes.set_title(f"prior {prior}, {side} 1/2")
-            axes.set_xlabel("R+: positives missed")
-            axes.set_ylabel("R−: negatives missed")
-            axes.set_aspect("equal")
-            axes.grid(visible=False)
-        dot: dict[str, Any] = {"color": INK, "linestyle": "none", "markersize": 4}
-        figure.legend(
-            handles=[
-                Patch(color=RIGHT, alpha=0.55, label="right by formula"),
-                Patch(color=WRONG, alpha=0.55, label="wrong by formula"),
-                Line2D([], [], marker="o", label="right in the simulation", **dot),
-                Line2D([], [], marker="x", label="wrong in the simulation", **dot),
-            ],
-            loc="outside lower center",
-            ncols=4,
-        )
-        return picture(
-            "naive-assignment",
-            figure,
-            caption=(
-                "Where the naive rule finds the right sign (blue) and where not "
-                "(orange), by the formula of Appendix B; dots and crosses: the rule "
-                "applied to simulated points."
-            ),
-            alt="Areas in which the naive rule is right and wrong, for two priors",
-        )
+    figure = new_figure(8.4, 4.8)
+    for axes, prior in zip(
+        np.atleast_1d(figure.subplots(1, len(priors), width_ratios=priors)),
+        priors,
+        strict=True,
+    ):
+        _areas(axes, prior)
+        here = frame[frame["prior"] == prior]
+        for flag, marker in ((True, "o"), (False, "x")):
+            dots = here[here["right"].astype(bool) == flag]
+            axes.plot(
+                dots["false_negative"], dots["false_positive"], linestyle="none",
+                marker=marker, markersize=2.6, color=INK, markeredgewidth=0.8,
+            )  # fmt: skip
+        side = "above" if prior > 0.5 else "below"
+        axes.set_title(f"prior {prior}, {side} 1/2")
+        axes.set_xlabel("R+: positives missed")
+        axes.set_ylabel("R−: negatives missed")
+        axes.set_aspect("equal")
+        axes.grid(visible=False)
+    dot: dict[str, Any] = {"color": INK, "linestyle": "none", "markersize": 4}
+    figure.legend(
+        handles=[
+            Patch(color=RIGHT, alpha=0.55, label="right by formula"),
+            Patch(color=WRONG, alpha=0.55, label="wrong by formula"),
+            Line2D([], [], marker="o", label="right in the simulation", **dot),
+            Line2D([], [], marker="x", label="wrong in the simulation", **dot),
+        ],
+        loc="outside lower center",
+        ncols=4,
+    )
+    return figure
 
 
 def _areas(axes: Any, prior: float) -> None:

@@ -25,7 +25,7 @@ from pairlearn.reproduce.report.blocks import (
 from pairlearn.reproduce.report.figures import inline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pairlearn.reproduce.report.blocks import Section, Verdict
 
@@ -43,7 +43,7 @@ _CLASSES: dict[Verdict, str] = {
 }
 
 
-def render(title: str, sections: list[Section]) -> str:
+def render(title: str, sections: list[Section], drawings: Mapping[str, str]) -> str:
     """Return the report as a page that needs no other file.
 
     Parameters
@@ -52,13 +52,17 @@ def render(title: str, sections: list[Section]) -> str:
         The heading.
     sections : list of Section
         What follows.
+    drawings : dict of str
+        The SVG of each figure, by its name.
 
     Returns
     -------
     str
     """
     css = (files(__package__) / "page.css").read_text("utf-8").strip()
-    body = "\n".join(line for section in sections for line in _section(section))
+    body = "\n".join(
+        line for section in sections for line in _section(section, drawings)
+    )
     links = "\n".join(
         f'<a href="#{section.name}">{_inline(section.title)}</a>'
         for section in sections
@@ -93,11 +97,14 @@ def _inline(text: str) -> str:
     return str(_MARKDOWN.renderInline(text))
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: Section, drawings: Mapping[str, str]) -> Iterator[str]:
     yield f'<section id="{section.name}">'
     yield f"<h2>{_inline(section.title)}</h2>"
     for block in section.blocks:
-        yield from _block(block)
+        if isinstance(block, Picture):
+            yield from _figure(block, drawings[block.name])
+        else:
+            yield from _block(block)
     yield "</section>"
 
 
@@ -114,15 +121,17 @@ def _block(block: Block) -> Iterator[str]:
             for name, (mark, meaning) in MARKS.items():
                 yield f'<li><span class="{name}">{mark}</span> {escape(meaning)}</li>'
             yield "</ul>"
-        case Picture():
-            yield f'<figure id="figure-{block.name}">'
-            yield f'<div class="drawing">{inline(block)}</div>'
-            yield f"<figcaption>{_inline(block.caption)}</figcaption>"
-            yield "</figure>"
         case Check():
             yield from _check(block)
         case Table():
             yield from _table(block)
+
+
+def _figure(picture: Picture, svg: str) -> Iterator[str]:
+    yield f'<figure id="figure-{picture.name}">'
+    yield f'<div class="drawing">{inline(picture, svg)}</div>'
+    yield f"<figcaption>{_inline(picture.caption)}</figcaption>"
+    yield "</figure>"
 
 
 def _list(title: str, items: list[str], *, shown: int = _LONG) -> Iterator[str]:
@@ -159,7 +168,8 @@ def _table(table: Table) -> Iterator[str]:
     yield '<figure class="table">'
     yield f"<figcaption>{_inline(table.caption)}</figcaption>"
     yield '<div class="scroll" tabindex="0">'
-    yield '<table class="dense">' if table.extra else "<table>"
+    kind = "words" if table.words else "dense" if table.extra else "numbers"
+    yield f'<table class="{kind}">'
     head = (
         f'<th scope="col"{_classes(table, i)}>'
         f"{_inline(name).replace(' (', '<br>(')}</th>"

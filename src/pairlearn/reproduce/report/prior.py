@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from pairlearn.reproduce.report.figures import (
     INK,
     curve,
     new_figure,
-    picture,
     shared_legend,
-    style,
 )
 from pairlearn.reproduce.report.paper import IMAGES, PRIORS, SOLVER
 from pairlearn.reproduce.report.progress import share_of, so_far
@@ -63,43 +61,46 @@ def build(frame: pd.DataFrame) -> Section:
         )
     ]
     if means:
-        blocks.append(_draw(means))
+        blocks.append(_picture(means))
     blocks += [_table(means), _rise_table(rises)]
     for extra in ("", f" {SOLVER}"):
         blocks += _checks(rises, extra)
     return Section("fig-prior", "Other priors, on images", blocks)
 
 
-def _draw(means: Means) -> Picture:
+def _picture(means: Means) -> Picture:
+    return Picture(
+        "prior",
+        lambda: _draw(means),
+        caption=(
+            "Clustering error against the prior, from 10,000 pairs (2,000 for "
+            "Kuzushiji-MNIST, of which only the 10,000 test images are at hand): "
+            "mean over the trials, shaded by one standard error. Dotted: always "
+            "naming the majority class."
+        ),
+        alt="Curves of clustering error against the prior on three image sets",
+    )
+
+
+def _draw(means: Means) -> Any:
     x = [float(Fraction(prior)) for prior in PRIORS]
-    with style():
-        figure = new_figure(10.4, 3.7)
-        panels = figure.subplots(1, 3, sharey=True)
-        for axes, (dataset, title) in zip(panels, IMAGES.items(), strict=True):
-            for method in METHODS:
-                key = [(dataset, prior, method) for prior in PRIORS]
-                curve(axes, x, [means.get(k, estimate([])) for k in key], method)
-            axes.plot(
-                [x[0], 0.5, x[-1]], [100 * x[0], 50, 100 * x[0]],
-                color=INK, linewidth=0.8, linestyle=":", label="min(p, 1 − p)",
-            )  # fmt: skip
-            axes.set_title(title)
-            axes.set_xticks(x, PRIORS)
-            axes.set_xlabel("prior p")
-            axes.set_ylim(0, None)
-        panels[0].set_ylabel("clustering error, %")
-        shared_legend(figure, panels)
-        return picture(
-            "prior",
-            figure,
-            caption=(
-                "Clustering error against the prior, from 10,000 pairs (2,000 for "
-                "Kuzushiji-MNIST, of which only the 10,000 test images are at hand): "
-                "mean over the trials, shaded by one standard error. Dotted: always "
-                "naming the majority class."
-            ),
-            alt="Curves of clustering error against the prior on three image sets",
-        )
+    figure = new_figure(10.4, 3.7)
+    panels = figure.subplots(1, 3, sharey=True)
+    for axes, (dataset, title) in zip(panels, IMAGES.items(), strict=True):
+        for method in METHODS:
+            key = [(dataset, prior, method) for prior in PRIORS]
+            curve(axes, x, [means.get(k, estimate([])) for k in key], method)
+        axes.plot(
+            [x[0], 0.5, x[-1]], [100 * x[0], 50, 100 * x[0]],
+            color=INK, linewidth=0.8, linestyle=":", label="min(p, 1 − p)",
+        )  # fmt: skip
+        axes.set_title(title)
+        axes.set_xticks(x, PRIORS)
+        axes.set_xlabel("prior p")
+        axes.set_ylim(0, None)
+    panels[0].set_ylabel("clustering error, %")
+    shared_legend(figure, panels)
+    return figure
 
 
 def _table(means: Means) -> Table:

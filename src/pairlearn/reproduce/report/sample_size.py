@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pairlearn.reproduce.report.blocks import (
     Block,
@@ -18,9 +18,7 @@ from pairlearn.reproduce.report.blocks import (
 from pairlearn.reproduce.report.figures import (
     curve,
     new_figure,
-    picture,
     shared_legend,
-    style,
 )
 from pairlearn.reproduce.report.paper import IMAGES, SIZES, SOLVER, image_sizes
 from pairlearn.reproduce.report.progress import share_of, so_far
@@ -56,55 +54,64 @@ def build(frame: pd.DataFrame) -> Section:
         )
     ]
     if means:
-        blocks.append(_draw(means))
+        blocks.append(_picture(means))
     blocks += [_table(means), _check(means, "CIPS"), _check(means, f"CIPS {SOLVER}")]
     return Section("fig-sample-size", "More pairs, on images", blocks)
+
+
+def _sizes(means: Means, dataset: str) -> list[int]:
+    """Return the planned sizes and those that a quick run has besides."""
+    return sorted({*image_sizes(dataset), *(m for d, m, _ in means if d == dataset)})
 
 
 def _get(means: Means, dataset: str, m: int, method: str) -> Estimate:
     return means.get((dataset, m, method), estimate([]))
 
 
-def _draw(means: Means) -> Picture:
-    with style():
-        figure = new_figure(10.4, 3.5)
-        panels = figure.subplots(1, 3)
-        for axes, (dataset, title) in zip(panels, IMAGES.items(), strict=True):
-            sizes = image_sizes(dataset)
-            for method in METHODS:
-                values = [_get(means, dataset, m, method) for m in sizes]
-                curve(axes, sizes, values, method)
-            axes.set_title(title)
-            axes.set_xlabel("pairs m")
-            axes.set_ylim(0, None)
-            axes.margins(x=0.03)
-        panels[0].set_ylabel("clustering error, %")
-        shared_legend(figure, panels)
-        return picture(
-            "sample-size",
-            figure,
-            caption=(
-                "Clustering error against the number of pairs: mean over the trials, "
-                "shaded by one standard error. SV knows the labels of the same 2m "
-                f"points. {KUZUSHIJI}"
-            ),
-            alt="Curves of clustering error against pairs on three image sets",
-        )
+def _picture(means: Means) -> Picture:
+    return Picture(
+        "sample-size",
+        lambda: _draw(means),
+        caption=(
+            "Clustering error against the number of pairs: mean over the trials, "
+            "shaded by one standard error. SV knows the labels of the same 2m "
+            f"points. {KUZUSHIJI}"
+        ),
+        alt="Curves of clustering error against pairs on three image sets",
+    )
+
+
+def _draw(means: Means) -> Any:
+    figure = new_figure(10.4, 3.5)
+    panels = figure.subplots(1, 3)
+    for axes, (dataset, title) in zip(panels, IMAGES.items(), strict=True):
+        sizes = _sizes(means, dataset)
+        for method in METHODS:
+            values = [_get(means, dataset, m, method) for m in sizes]
+            curve(axes, sizes, values, method)
+        axes.set_title(title)
+        axes.set_xlabel("pairs m")
+        axes.set_ylim(0, None)
+        axes.margins(x=0.03)
+    panels[0].set_ylabel("clustering error, %")
+    shared_legend(figure, panels)
+    return figure
 
 
 def _table(means: Means) -> Table:
+    sizes = sorted({*SIZES, *(m for _, m, _ in means)})
     rows = []
     for dataset, title in IMAGES.items():
         for method in METHODS:
             row = [Cell(f"**{title}**"), Cell(method)]
-            for m in SIZES:
+            for m in sizes:
                 value = _get(means, dataset, m, method)
-                possible = m in image_sizes(dataset)
+                possible = m in _sizes(means, dataset)
                 note = share_of(value, N_TRIALS) if possible else ""
                 row.append(Cell(str(value) if possible else "", note=note))
             rows.append(row)
     return Table(
-        head=["images", "method", *(f"{m:,}" for m in SIZES)],
+        head=["images", "method", *(f"{m:,}" for m in sizes)],
         rows=rows,
         labels=2,
         caption="The numbers of the figure: clustering error in percent, mean "
@@ -125,11 +132,11 @@ def _check(means: Means, method: str) -> Check:
     used: list[Estimate] = []
     n_steps = 0
     verdict: Verdict = "holds"
-    total = sum(len(image_sizes(dataset)) - 1 for dataset in IMAGES)
+    total = sum(len(_sizes(means, dataset)) - 1 for dataset in IMAGES)
     for dataset, title in IMAGES.items():
         known = [
             (m, value)
-            for m in image_sizes(dataset)
+            for m in _sizes(means, dataset)
             if (value := _get(means, dataset, m, method)).n
         ]
         if len(known) < 2:

@@ -84,6 +84,7 @@ def _experiments(frames: dict[str, pd.DataFrame]) -> Table:
     last = [Cell("all"), blank, Cell(f"{count:,}"), blank, blank, Cell(duration(total))]
     return Table(
         head=["experiment", "in the paper", "trials", "seeds", "methods", "total time"],
+        words=True,
         rows=[*rows, last],
         caption="Trials in the store. Total time: the sum over the trials, of one "
         "core each; runs in parallel take less.",
@@ -167,7 +168,9 @@ def _mixed(keys: list[Key]) -> list[Block]:
     ]
     if not mixed:
         return []
-    title = f"{len(mixed)} numbers are means over trials with different settings"
+    title = (
+        "one number is a mean" if len(mixed) == 1 else f"{len(mixed)} numbers are means"
+    ) + " over trials with different settings"
     return [Bullets(f"**Attention:** {title}", mixed)]
 
 
@@ -202,6 +205,7 @@ def _versions(frames: dict[str, pd.DataFrame], runs: pd.DataFrame) -> list[Block
     blocks: list[Block] = [
         Table(
             head=["runs", *names, "started", "trials"],
+            words=True,
             rows=rows,
             caption="Runs with the same versions in one row.",
         ),

@@ -57,6 +57,7 @@ def build(frames: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
     blocks.append(
         Table(
             head=["experiment", "claim", "verdict", "outcome"],
+            words=True,
             rows=[
                 [
                     Cell(section.title, link=section.name),

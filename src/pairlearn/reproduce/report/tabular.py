@@ -120,8 +120,8 @@ def _table(means: Means) -> Table:
         labels=2,
         extra=2 + len(METHODS),
         caption=(
-            "Clustering error in percent. First line: ours; second line: the paper's. "
-            "Below each name: number of features, prior. **Bold**: the lowest mean "
+            "Clustering error in percent. Ours, then the paper's. "
+            "With each name: number of features, prior. **Bold**: the lowest mean "
             "and those that a one-sided t-test at 5 % does not tell from it, SV left "
             "out; the L-BFGS columns are compared among themselves. n/20: trials so "
             "far, where there are fewer than 20."
