@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pairlearn.reproduce.report.blocks import Check
 from pairlearn.reproduce.report.paper import N_TRIALS, tabular
@@ -18,13 +18,15 @@ from pairlearn.reproduce.report.statistics import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NEAR_HALF", "NOISE", "order_checks"]
+__all__ = ["NEAR_HALF", "NOISE", "Key", "Means", "Trials", "order_checks"]
 
 # Priors that count as near 1/2 in the check of SD.
 NEAR_HALF = (0.3, 0.7)
 NOISE = 2.0  # standard errors of a paired difference
 
-Means = dict[tuple[str, int, str], Estimate]
+Key = tuple[str, int, str]
+Means = dict[Key, Estimate]
+Trials: TypeAlias = "dict[Key, pd.DataFrame]"
 
 
 @dataclass(frozen=True)
@@ -85,24 +87,24 @@ def _claims() -> list[Claim]:
     ]
 
 
-def order_checks(frame: pd.DataFrame, means: Means) -> list[Check]:
+def order_checks(trials: Trials, means: Means) -> list[Check]:
     """Return the checks of "SV best, CIPS and MCL next, SD behind near prior 1/2".
 
     Parameters
     ----------
-    frame : DataFrame
-        The trials.
+    trials : dict of DataFrame
+        The trials, by dataset, number of pairs and method.
     means : dict of Estimate
-        Their means in percent, by dataset, number of pairs and method.
+        Their means, in percent.
 
     Returns
     -------
     list of Check
     """
-    return [_check(claim, frame, means) for claim in _claims()]
+    return [_check(claim, trials, means) for claim in _claims()]
 
 
-def _check(claim: Claim, frame: pd.DataFrame, means: Means) -> Check:
+def _check(claim: Claim, trials: Trials, means: Means) -> Check:
     tested = (
         f"{claim.text} An exception is clear if the difference, paired by seed, is "
         f"beyond {NOISE:.0f} of its standard errors; with none clear, the order holds. "
@@ -121,7 +123,9 @@ def _check(claim: Claim, frame: pd.DataFrame, means: Means) -> Check:
         if one.mean <= two.mean:
             continue
         settings.add((dataset, m))
-        gap = _gap(frame, dataset, m, first, second)
+        gap = paired_difference(
+            trials[dataset, m, first], trials[dataset, m, second], "error"
+        )
         also = "so" if _turned_in_paper(dataset, m, first, second) else "not so"
         (clear if spread(gap) > NOISE else noise).append(
             f"{dataset}, m = {m}: {first} {one} above {second} {two}, "
@@ -147,14 +151,6 @@ def _check(claim: Claim, frame: pd.DataFrame, means: Means) -> Check:
         [f"{text}: clear" for text in clear]
         + [f"{text}: within noise" for text in noise],
     )
-
-
-def _gap(
-    frame: pd.DataFrame, dataset: str, m: int, first: str, second: str
-) -> Estimate:
-    here = frame[(frame["dataset"] == dataset) & (frame["m"] == m)]
-    one, two = (here[here["method"] == name] for name in (first, second))
-    return paired_difference(one, two, "error")
 
 
 def _turned_in_paper(dataset: str, m: int, first: str, second: str) -> bool:

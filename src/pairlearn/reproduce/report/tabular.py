@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from pairlearn.reproduce.report.blocks import (
     Block,
-    Bullets,
     Cell,
     Check,
     Legend,
@@ -14,7 +13,7 @@ from pairlearn.reproduce.report.blocks import (
     Table,
     Text,
 )
-from pairlearn.reproduce.report.order import NOISE, order_checks
+from pairlearn.reproduce.report.order import NOISE, Key, Means, Trials, order_checks
 from pairlearn.reproduce.report.paper import (
     METHODS,
     N_TRIALS,
@@ -42,13 +41,11 @@ OTHERS = ("SD", "OVPC", "SSP", "CKM", "KM")
 EXTRA = tuple(f"{name} {SOLVER}" for name in ("CIPS", "MCL", "SD", "SV"))
 ENOUGH = 0.8
 
-Key = tuple[str, int, str]
-Means = dict[Key, Estimate]
-
 
 def build(frame: pd.DataFrame) -> Section:
     """Return the section of the tabular datasets."""
-    means = _means(frame)
+    trials = _trials(frame)
+    means = {key: estimate(100 * group["error"]) for key, group in trials.items()}
     blocks: list[Block] = [
         Text(
             "Linear classifiers from m pairs of random points, tested on 1000 others: "
@@ -61,9 +58,9 @@ def build(frame: pd.DataFrame) -> Section:
         _table(means),
         _agreement_check(means, MAIN, "CIPS, MCL and SV reach the printed errors"),
         _agreement_check(means, OTHERS, "The other methods reach the printed errors"),
-        *order_checks(frame, means),
+        *order_checks(trials, means),
         Text(_bold_text(means)),
-        _solver_table(frame),
+        _solver_table(trials),
     ]
     return Section("table-tabular", "Ten tabular datasets", blocks)
 
@@ -72,10 +69,10 @@ def _configurations() -> list[tuple[str, int]]:
     return list(dict.fromkeys((dataset, m) for dataset, m, _ in tabular()))
 
 
-def _means(frame: pd.DataFrame) -> Means:
+def _trials(frame: pd.DataFrame) -> Trials:
     groups = frame.groupby(["dataset", "m", "method"]) if len(frame) else []
     return {
-        (str(dataset), int(m), str(method)): estimate(100 * group["error"])
+        (str(dataset), int(m), str(method)): group
         for (dataset, m, method), group in groups
     }
 
@@ -243,17 +240,17 @@ def _bold_text(means: Means) -> str:
     return text
 
 
-def _solver_table(frame: pd.DataFrame) -> Table | Bullets:
+def _solver_table(trials: Trials) -> Table:
     rows = []
     for extra in EXTRA:
         name = extra.removesuffix(SOLVER).strip()
         counts = {"lower": 0, "same": 0, "higher": 0}
         gaps = []
         for dataset, m in _configurations():
-            here = frame[(frame["dataset"] == dataset) & (frame["m"] == m)]
-            gap = paired_difference(
-                here[here["method"] == extra], here[here["method"] == name], "error"
-            ) if len(here) else estimate([])  # fmt: skip
+            ours, theirs = (trials.get((dataset, m, key)) for key in (extra, name))
+            if ours is None or theirs is None:
+                continue
+            gap = paired_difference(ours, theirs, "error")
             if gap.tested:
                 z = spread(gap)
                 kind = "same" if abs(z) <= NOISE else "lower" if z < 0 else "higher"
