@@ -117,9 +117,10 @@ def _check(frame: pd.DataFrame) -> Check:
     if not len(frame):
         return Check(claim, tested.format(border=BORDER), "not run yet", "0 points")
     border = BORDER
-    if "n_points" in frame:
+    n_points = float(frame["n_points" if "n_points" in frame else "m"].min())
+    if n_points > 0:
         # Three standard deviations of a mean of signs.
-        border = max(border, 3 / math.sqrt(float(frame["n_points"].min())))
+        border = max(border, 3 / math.sqrt(n_points))
     n_known = n_same = 0
     exceptions = []
     for prior, group in frame.groupby("prior"):

@@ -176,7 +176,7 @@ RATES = {
     ),
     "MCL": Rate(
         True, _UNKNOWN, _UNKNOWN, None,
-        "step 1 fits the product of two class probabilities",
+        "step 1 fits the inner product of both points' class probabilities",
     ),
     "SD": Rate(
         False, "m^(-1/2)", "not needed", -0.5,
