@@ -138,14 +138,15 @@ def test_moment_is_the_matrix_of_the_definition(kind, framed):
     np.testing.assert_allclose(J.moment(M[0]), M @ M[0], atol=1e-12)
 
 
-def test_along_and_batch_agree_with_the_whole():
+def test_along_and_batches_agree_with_the_whole():
     X, index, t, weight, rng = problem()
     J = objective(X, index, t, weight)
     u = rng.normal(size=N_FEATURES + 1)
     assert J.along(u)(1.7) == pytest.approx(J(1.7 * u)[0], rel=1e-12)
     # Batches are unbiased: those of a partition average to the whole.
-    parts = np.arange(N_PAIRS).reshape(4, -1)
-    batches = [J.batch(pairs)(u) for pairs in parts]
+    order = rng.permutation(N_PAIRS)
+    batches = [J.evaluate(u, *batch) for batch in J.batches(order, N_PAIRS // 4)]
+    assert len(batches) == 4
     assert np.mean([value for value, _ in batches]) == pytest.approx(J(u)[0])
     np.testing.assert_allclose(np.mean([g for _, g in batches], axis=0), J(u)[1])
 

@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 
+# Up to this many scores, calls of NumPy take longer than the arithmetic in them.
+_FEW = 256
+
+
 def answer_coefficients(t: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Return how much "same" and "different" count for each pair; they sum to one.
 
@@ -133,6 +137,14 @@ class PointRisk:
         value : float
         derivative : ndarray of shape (n,)
         """
+        if len(scores) <= _FEW and not self.nonnegative:
+            # Of a small batch each call costs more than its numbers: a single one.
+            phi, slope = self.loss.value_and_derivative(
+                np.concatenate([scores, -scores])
+            )
+            share = np.concatenate([positive, negative])
+            slope *= share
+            return float(share @ phi), slope[: len(scores)] - slope[len(scores) :]
         one_sided = not self.nonnegative and not np.any(
             (positive != 0) & (negative != 0)
         )

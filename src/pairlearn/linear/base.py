@@ -228,7 +228,7 @@ class LinearPairClassifier(PairClassifierBase):
             weight * (1 + answers) / (2 * len(pairs)),
             weight * (1 - answers) / (2 * len(pairs)),
         )
-        u = sgd_epoch(
+        u, _ = sgd_epoch(
             objective,
             plain.coordinates(self.coef_[0], float(self.intercept_[0])),
             np.arange(len(pairs)),
