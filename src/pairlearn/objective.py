@@ -380,9 +380,7 @@ class PairObjective(LinearObjective):
         return np.asarray(total + np.bincount(self.right, d_right, n))
 
 
-def _parts(
-    n_terms: int, batch_size: int, n_all: int
-) -> Iterator[tuple[slice, float]]:
+def _parts(n_terms: int, batch_size: int, n_all: int) -> Iterator[tuple[slice, float]]:
     """Yield the batches as slices, with what makes each as heavy as all terms."""
     for begin in range(0, n_terms, batch_size):
         end = min(begin + batch_size, n_terms)
