@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,6 +184,29 @@ class LinearObjective(ABC):
         self.n_evaluations += 1
         return self.evaluate(u, self.points, self.risk_of)
 
+    def epoch(
+        self, u: Floats, order: Ints, batch_size: int, rate: float
+    ) -> tuple[Floats, float]:
+        """Take a step down the gradient for each batch of the terms.
+
+        Returns the new u and the mean of the objective over the batches. In the plain
+        frame the common risks of dense points have a compiled epoch, if numba is there.
+        """
+        compiled = self._compiled_epoch() if self.frame.is_plain else None
+        if compiled is not None:
+            u = u.copy()
+            return u, compiled(u, order, batch_size, self.alpha, rate)
+        values = []
+        for points, risk_of in self.batches(order, batch_size):
+            value, gradient = self.evaluate(u, points, risk_of)
+            u = u - rate * gradient
+            values.append(value)
+        return u, sum(values) / max(1, len(values))
+
+    def _compiled_epoch(self) -> Callable[..., float] | None:
+        """Return a compiled epoch for this risk and these points, if there is one."""
+        return None
+
     def evaluate(
         self, u: Floats, points: Points, risk_of: RiskOfScores
     ) -> tuple[float, Floats]:
@@ -261,6 +285,13 @@ class PointObjective(LinearObjective):
                 self.points.take(order[part]),
                 partial(_risk_of_points, self.risk, *share),
             )
+
+    def _compiled_epoch(self) -> Callable[..., float] | None:
+        fast = _compiled_for(self.points)
+        if fast is None or self.risk.compiled != "logistic":
+            return None
+        X: Any = self.points
+        return partial(fast.point_epoch, X.X, self.positive, self.negative)
 
 
 class PairObjective(LinearObjective):
@@ -351,6 +382,15 @@ class PairObjective(LinearObjective):
                 partial(_risk_of_couples, self.risk, *share),
             )
 
+    def _compiled_epoch(self) -> Callable[..., float] | None:
+        fast = _compiled_for(self.points)
+        if fast is None or self.risk.compiled is None or self.n_outputs > 1:
+            return None
+        X: Any = self.points
+        code = fast.RISKS[self.risk.compiled]
+        pairs = self.left, self.right, self.same, self.different
+        return partial(fast.pair_epoch, X.X, *pairs, code)
+
     @cached_property
     def _coupling(self) -> sparse.csr_array:
         """The symmetric matrix of answers between points that `moment` applies."""
@@ -378,6 +418,17 @@ class PairObjective(LinearObjective):
         # NumPy's types say that bincount returns integers, weights or not.
         total: Any = np.bincount(self.left, d_left, n)
         return np.asarray(total + np.bincount(self.right, d_right, n))
+
+
+def _compiled_for(points: Points) -> Any:
+    """Return the compiled functions, if they are there and can read these points."""
+    X = getattr(points, "X", None)
+    if not isinstance(X, np.ndarray) or not X.flags.c_contiguous:
+        return None
+    try:
+        return import_module("pairlearn.fast")
+    except ImportError:
+        return None
 
 
 def _parts(n_terms: int, batch_size: int, n_all: int) -> Iterator[tuple[slice, float]]:

@@ -73,6 +73,10 @@ class PairRisk(Protocol):
     def smooth(self) -> bool:
         """Whether the derivatives are continuous."""
 
+    @property
+    def compiled(self) -> str | None:
+        """Its name in `pairlearn.fast`, if it is compiled there."""
+
     def smoothed(self, width: float) -> PairRisk:
         """Return a smooth risk close to this one."""
 
@@ -115,6 +119,15 @@ class PointRisk:
     def smooth(self) -> bool:
         """Whether the derivatives are continuous."""
         return self.loss.smooth
+
+    @property
+    def compiled(self) -> str | None:
+        """Its name in `pairlearn.fast`, if it is compiled there."""
+        return "logistic" if self._is_plain_logistic else None
+
+    @property
+    def _is_plain_logistic(self) -> bool:
+        return self.loss.name == "logistic" and not self.nonnegative
 
     def smoothed(self, width: float) -> Self:
         """Return the same risk of the smoothed loss."""
@@ -190,6 +203,11 @@ class ProductRisk(PointRisk):
     >>> value
     0.5
     """
+
+    @property
+    def compiled(self) -> str | None:
+        """Its name in `pairlearn.fast`, if it is compiled there."""
+        return "product" if self._is_plain_logistic else None
 
     def value_and_gradient(  # type: ignore[override]
         self, left: Floats, right: Floats, same: Floats, different: Floats
@@ -337,6 +355,12 @@ class LikelihoodRisk:
     ) -> None:
         self.link = link
         self.flip_rates = flip_rates
+
+    @property
+    def compiled(self) -> str | None:
+        """Its name in `pairlearn.fast`, if it is compiled there."""
+        plain = isinstance(self.link, BinaryLink) and self.flip_rates == (1.0, 0.0)
+        return "likelihood" if plain else None
 
     def smoothed(self, width: float) -> LikelihoodRisk:  # noqa: ARG002
         """Return itself: it is smooth."""

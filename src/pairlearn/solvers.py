@@ -181,19 +181,15 @@ def sgd_epoch(
 
     Returns the new weights and the mean of the objective over the batches.
     """
-    values = []
     with np.errstate(over="ignore", invalid="ignore"):
-        for points, risk_of in objective.batches(order, batch_size):
-            value, gradient = objective.evaluate(u, points, risk_of)
-            u = u - learning_rate * gradient
-            values.append(value)
+        u, value = objective.epoch(u, order, batch_size, learning_rate)
     if not np.isfinite(u).all():
         raise FloatingPointError(
             f"SGD diverged at learning_rate={learning_rate}: lower it, scale the "
             "features (make_pair_pipeline(StandardScaler(), ...)), or use "
             "solver='lbfgs'"
         )
-    return u, sum(values) / max(1, len(values))
+    return u, value
 
 
 def _lbfgs(
