@@ -1,12 +1,14 @@
 """The data sets of the paper, data made by formulas, and pairs made of them."""
 
 from pairlearn.datasets.files import DataUnavailableError
+from pairlearn.datasets.generators import make_gaussians, make_waveform
 from pairlearn.datasets.graph import load_pubmed
 from pairlearn.datasets.images import (
     load_fashion_mnist,
     load_kuzushiji_mnist,
     load_mnist,
 )
+from pairlearn.datasets.pairing import even_odd, link_pairs, with_prior
 from pairlearn.datasets.parsers import DataFileError
 from pairlearn.datasets.registry import dataset_names, load_dataset
 from pairlearn.datasets.tabular import (
@@ -39,6 +41,11 @@ __all__ = [
     "load_fashion_mnist",
     "load_kuzushiji_mnist",
     "load_pubmed",
+    "make_waveform",
+    "make_gaussians",
+    "even_odd",
+    "with_prior",
+    "link_pairs",
     "DataFileError",
     "DataUnavailableError",
 ]

@@ -535,7 +535,7 @@ def load_w8a(
 
 def load_waveform(
     *,
-    positive: int = 0,
+    positive: int | None = 0,
     return_X_y: bool = False,
     data_home: DataHome = None,
     verify: bool = True,
@@ -543,13 +543,14 @@ def load_waveform(
 ) -> Any:
     """Load Waveform: noisy mixtures of two of three triangular waves.
 
-    5000 points with 21 features, of three classes. +1: class `positive` (prior 0.33);
-    -1: the two others. :func:`make_waveform` draws more of them.
+    5000 points with 21 features, of three classes. +1: class 0 (prior 0.33); -1: the
+    two others. :func:`make_waveform` draws more of them.
 
     Parameters
     ----------
-    positive : {0, 1, 2}, default=0
-        The class that is set against the rest.
+    positive : {0, 1, 2} or None, default=0
+        The class that is named +1, the others being -1. None: name them 0, 1, 2, as
+        the file does; then there is no `prior`.
     return_X_y, data_home, verify, download
         As in :func:`load_dataset`.
 
@@ -563,19 +564,22 @@ def load_waveform(
     >>> load_waveform(positive=2).prior  # doctest: +SKIP
     0.3392
     """
-    check_choice("positive", positive, (0, 1, 2))
+    check_choice("positive", positive, (0, 1, 2, None))
     X, y = load_part(_WAVEFORM, data_home=data_home, verify=verify, download=download)
-    return _bunch(
+    bunch = _bunch(
         X,
         y == positive,
-        f"Waveform: 21 noisy samples of a mixture of two out of three waves; +1 is "
-        f"class {positive}, -1 the two others.\n"
+        "Waveform: 21 noisy samples of a mixture of two out of three waves.\n"
         'Source: L. Breiman, C. Stone, "Waveform Database Generator (Version 1)", UCI '
         "Machine Learning Repository, 1988; from L. Breiman, J. Friedman, R. Olshen, "
         'C. Stone, "Classification and Regression Trees", 1984.\n'
         "Licence: CC BY 4.0.",
-        return_X_y,
+        return_X_y=False,
     )
+    if positive is None:
+        bunch.target = y.astype(np.intp)
+        del bunch["prior"]
+    return (bunch.data, bunch.target) if return_X_y else bunch
 
 
 def _bunch(
