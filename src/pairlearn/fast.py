@@ -169,7 +169,7 @@ def point_epoch(
         value, slope = 0.0, 0.0
         for k in range(size):
             point = order[begin + k]
-            f = _score(X[point], w) + b
+            f: Any = _score(X[point], w) + b
             shares = scale * positive[point], scale * negative[point]
             one, d_f, _ = _product(f, 1.0, shares[0], shares[1])
             value += one
