@@ -1,0 +1,172 @@
+"""What a report is made of, before it is HTML or Markdown.
+
+All text is inline Markdown, so that one source serves both outputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = [
+    "MARKS",
+    "VERDICTS",
+    "Block",
+    "Bullets",
+    "Cell",
+    "Check",
+    "Legend",
+    "Notes",
+    "Picture",
+    "Section",
+    "Table",
+    "Text",
+    "Verdict",
+]
+
+Verdict = Literal["holds", "holds with exceptions", "does not hold", "not run yet"]
+
+VERDICTS: dict[Verdict, str] = {
+    "holds": "✓",
+    "holds with exceptions": "◐",
+    "does not hold": "✗",
+    "not run yet": "○",
+}
+
+# A sign beside the colour, since neither print nor every eye has colours.
+MARKS: dict[str, tuple[str, str]] = {
+    "within": ("≈", "within three combined standard errors of the paper"),
+    "below": ("▼", "below the paper by more than that (better)"),
+    "above": ("▲", "above the paper by more than that (worse)"),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes
+    ----------
+    text : str
+        Our number.
+    paper : str
+        The paper's, on a second line.
+    note : str
+        A small remark, such as how many trials there are of how many.
+    bold : bool
+        Whether our number is among the best.
+    paper_bold : bool
+        The same for the paper's.
+    mark : str
+        A key of `MARKS`, or empty.
+    badge : str, optional
+        The verdict that the text names.
+    link : str
+        The section that the text names.
+    """
+
+    text: str
+    paper: str = ""
+    note: str = ""
+    bold: bool = False
+    paper_bold: bool = False
+    mark: str = ""
+    badge: Verdict | None = None
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list, folded away behind its title on the page if that is long."""
+
+    title: str
+    items: list[str]
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Hand-written Markdown, headings already put below the section's."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What the colours and marks of the cells mean."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; equal neighbours in the first column are drawn as one."""
+
+    head: list[str]
+    rows: list[list[Cell]]
+    caption: str
+    footnotes: list[str] = field(default_factory=list)
+    labels: int = 1  # leading columns that name the row
+    extra: int | None = None  # from this column on, what the paper has not
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure in both formats."""
+
+    name: str
+    svg: str
+    png: bytes = field(repr=False)
+    caption: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """A claim, exactly what was tested, and what came out.
+
+    Attributes
+    ----------
+    claim : str
+        In a few words, for the summary.
+    tested : str
+        The test, exactly.
+    verdict : str
+        A key of `VERDICTS`.
+    number : str
+        The outcome in numbers.
+    exceptions : list of str
+        Every case that does not fit.
+    """
+
+    claim: str
+    tested: str
+    verdict: Verdict
+    number: str
+    exceptions: list[str] = field(default_factory=list)
+
+
+Block = Text | Bullets | Notes | Legend | Table | Picture | Check
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment, or a closing section."""
+
+    name: str
+    title: str
+    blocks: list[Block]
+
+    @property
+    def checks(self) -> list[Check]:
+        """The checks among the blocks."""
+        return [block for block in self.blocks if isinstance(block, Check)]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """The figures among the blocks."""
+        return [block for block in self.blocks if isinstance(block, Picture)]

@@ -1,0 +1,262 @@
+"""The figure of class assignment: simulation, exact probability and bound."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.reproduce.assignment import bound, exact_failure, threshold_error
+from pairlearn.reproduce.report.blocks import (
+    Block,
+    Cell,
+    Check,
+    Picture,
+    Section,
+    Table,
+    Text,
+)
+from pairlearn.reproduce.report.figures import INK, new_figure, picture, style
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["build"]
+
+PRIORS = (0.1, 0.4, 0.7)
+THRESHOLDS = (-3, -2, -1, 0, 1, 2, 3)
+SIZES = (2, 8, 32, 128, 512)
+N_TRIALS = 10_000
+LIMIT = 3.0
+_COLOURS = ("#440154", "#3b528b", "#21918c", "#5ec962", "#d0a800")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell of the simulation beside what theory says."""
+
+    prior: float
+    threshold: float
+    m: int
+    wrong: int
+    n: int
+
+    @property
+    def rate(self) -> float:
+        """Share of wrong assignments."""
+        return self.wrong / self.n
+
+    @property
+    def error(self) -> float:
+        """Standard error of the rate."""
+        return math.sqrt(self.rate * (1 - self.rate) / self.n)
+
+    @property
+    def exact(self) -> float:
+        """Probability of a wrong assignment."""
+        return min(1.0, max(0.0, exact_failure(self.prior, self.threshold, self.m)))
+
+    @property
+    def bound(self) -> float:
+        """Lemma 3's bound on it."""
+        return bound(self.prior, self.threshold, self.m)
+
+    def __str__(self) -> str:
+        return f"prior {self.prior:g}, threshold {self.threshold:g}, m = {self.m}"
+
+
+def build(frame: pd.DataFrame) -> Section:
+    """Return the section of class assignment."""
+    points = _points(frame)
+    blocks: list[Block] = [
+        Text(
+            "Points of class +1 are drawn from N(1, 1), those of class −1 from "
+            "N(−1, 2²). A fixed classifier says +1 above a threshold; m pairs with "
+            "their answers, and the majority class, are to tell whether it or its "
+            "opposite is right. How often that goes wrong is counted in up to "
+            f"{N_TRIALS:,} simulations a cell, and known exactly: a pair votes for, "
+            "against or not at all."
+        )
+    ]
+    if points:
+        blocks.append(_draw(points))
+    blocks += [_bound_check(points), _exact_check(points), _table(points)]
+    return Section("fig-assignment", "Class assignment from pairs", blocks)
+
+
+def _points(frame: pd.DataFrame) -> list[Point]:
+    if not len(frame):
+        return []
+    sums = frame.groupby(["prior", "threshold", "m"])[["wrong", "repeats"]].sum()
+    return [
+        Point(float(prior), float(threshold), int(m), int(wrong), int(n))
+        for (prior, threshold, m), wrong, n in zip(
+            sums.index, sums["wrong"], sums["repeats"], strict=True
+        )
+    ]
+
+
+def _draw(points: list[Point]) -> Picture:
+    line = np.linspace(THRESHOLDS[0], THRESHOLDS[-1], 61)
+    floor = 0.5 / max(point.n for point in points)
+    with style():
+        figure = new_figure(10.4, 8.2)
+        rows = figure.subplots(
+            3, 3, sharex=True, sharey="row", height_ratios=[0.7, 1, 1]
+        )
+        for column, prior in enumerate(PRIORS):
+            upper, middle, lower = rows[:, column]
+            error = [threshold_error(prior, threshold) for threshold in line]
+            upper.plot(line, error, color=INK)
+            upper.axhline(0.5, color=INK, linewidth=0.8, linestyle=":")
+            upper.set_title(f"prior {prior}")
+            upper.set_ylim(0, 1)
+            for m, colour in zip(SIZES, _COLOURS, strict=True):
+                here = [p for p in points if (p.prior, p.m) == (prior, m)]
+                for axes in (middle, lower):
+                    _simulated(axes, here, colour, floor)
+                exact = [exact_failure(prior, float(x), m) for x in line]
+                middle.plot(
+                    line, np.clip(exact, floor / 10, 1), color=colour, linewidth=1.3,
+                    label=f"m = {m}",
+                )  # fmt: skip
+                limit = [bound(prior, float(x), m) for x in line]
+                lower.plot(
+                    line, np.clip(limit, floor / 10, 1), color=colour, linewidth=1.3,
+                    linestyle="--",
+                )  # fmt: skip
+            for axes in (middle, lower):
+                axes.set_yscale("log")
+                axes.set_ylim(floor, 1.5)
+            lower.set_xlabel("threshold")
+            lower.set_xticks(THRESHOLDS)
+        rows[0, 0].set_ylabel("error of the classifier")
+        rows[1, 0].set_ylabel("P(wrong), lines: exact")
+        rows[2, 0].set_ylabel("P(wrong), dashed: Lemma 3")
+        handles, labels = rows[1, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=5)
+        return picture(
+            "assignment",
+            figure,
+            caption=(
+                "Top: error of each threshold; at 1/2 (dotted) both signs are equally "
+                "good. Middle: probability of a wrong class assignment, simulated "
+                "(dots with one standard error) and exact (lines). Bottom: the same "
+                "dots below the bound of Lemma 3 (dashed). Open triangles at the foot: "
+                "not wrong once in the simulation."
+            ),
+            alt="Error of thresholds, and probability of a wrong class assignment",
+        )
+
+
+def _simulated(axes: Any, points: list[Point], colour: str, floor: float) -> None:
+    seen = [p for p in points if p.wrong]
+    never = [p.threshold for p in points if not p.wrong]
+    axes.errorbar(
+        [p.threshold for p in seen], [p.rate for p in seen], [p.error for p in seen],
+        color=colour, linestyle="none", marker="o", markersize=4, elinewidth=1,
+    )  # fmt: skip
+    axes.plot(
+        never, [1.25 * floor] * len(never), color=colour, linestyle="none",
+        marker="v", markersize=5, markerfacecolor="none",
+    )  # fmt: skip
+
+
+def _count(points: list[Point]) -> str:
+    n_cells = len(PRIORS) * len(THRESHOLDS) * len(SIZES)
+    n_full = sum(point.n >= N_TRIALS for point in points)
+    if n_full == n_cells:
+        return f"{N_TRIALS:,} simulations a cell"
+    least = min((point.n for point in points), default=0)
+    return (
+        f"so far {len(points)} of {n_cells} cells have been run, {n_full} of them with "
+        f"{N_TRIALS:,} simulations; the fewest are {least:,}"
+    )
+
+
+def _bound_check(points: list[Point]) -> Check:
+    claim = "No simulated error exceeds Lemma 3's bound"
+    tested = (
+        "In none of the 105 cells (3 priors, 7 thresholds, 5 sizes) is the simulated "
+        f"rate above the bound by more than {LIMIT:.0f} of its standard errors."
+    )
+    if not points:
+        return Check(claim, tested, "not run yet", "0 of 105 cells")
+    above = [p for p in points if p.rate > p.bound + LIMIT * p.error]
+    return Check(
+        claim,
+        tested,
+        "does not hold" if above else "holds",
+        f"{len(above)} of {len(points)} cells above; {_count(points)}",
+        [f"{p}: {p.rate:.4f} ± {p.error:.4f}, bound {p.bound:.4f}" for p in above],
+    )
+
+
+def _exact_check(points: list[Point]) -> Check:
+    from scipy.stats import binomtest
+
+    claim = "The simulated error agrees with the exact probability"
+    tested = (
+        f"In each of the 105 cells the rate lies within {LIMIT:.0f} standard errors "
+        "sqrt(p (1 − p) / n) of the exact probability p. Chance alone puts 0.3 cells "
+        "of 105 outside: one or two count as exceptions, more mean that it does not "
+        "hold."
+    )
+    if not points:
+        return Check(claim, tested, "not run yet", "0 of 105 cells")
+    exceptions = []
+    for point in points:
+        p = point.exact
+        error = math.sqrt(p * (1 - p) / point.n)
+        # Rounding of a probability of nearly 0 or 1 must not count.
+        if abs(point.rate - p) > LIMIT * error + 1e-9:
+            chance = binomtest(point.wrong, point.n, p).pvalue
+            exceptions.append(
+                f"{point}: {point.wrong} of {point.n:,}, exactly {p:.3g}; binomial "
+                f"test p = {chance:.2g}"
+            )
+    n_bad = len(exceptions)
+    return Check(
+        claim,
+        tested,
+        "holds"
+        if not n_bad
+        else "holds with exceptions"
+        if n_bad <= 2
+        else "does not hold",
+        f"{len(points) - n_bad} of {len(points)} cells agree; {_count(points)}",
+        exceptions,
+    )
+
+
+def _table(points: list[Point]) -> Table:
+    known = {(p.prior, p.threshold, p.m): p for p in points}
+    rows = []
+    for prior in PRIORS:
+        for threshold in THRESHOLDS:
+            row = [
+                Cell(f"**{prior}**"),
+                Cell(f"{threshold}"),
+                Cell(f"{threshold_error(prior, threshold):.3f}"),
+            ]
+            for m in SIZES:
+                point = known.get((prior, threshold, m))
+                n = point.n if point else 0
+                row.append(
+                    Cell(
+                        f"{point.rate:.4f}" if point else "–",
+                        paper=f"{exact_failure(prior, threshold, m):.4f}, ≤ "
+                        f"{bound(prior, threshold, m):.4f}",
+                        note="" if n >= N_TRIALS else f"{n}/{N_TRIALS}",
+                    )
+                )
+            rows.append(row)
+    return Table(
+        head=["prior", "threshold", "error", *(f"m = {m}" for m in SIZES)],
+        rows=rows,
+        labels=2,
+        caption="Probability of a wrong class assignment. First line: simulated; "
+        "second line: exact, and Lemma 3's bound.",
+    )

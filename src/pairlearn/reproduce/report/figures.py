@@ -1,0 +1,134 @@
+"""How every figure looks, and how it becomes SVG and PNG."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pairlearn.reproduce.report.blocks import Picture
+from pairlearn.reproduce.report.paper import SOLVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pairlearn.reproduce.report.statistics import Estimate
+
+__all__ = ["INK", "colour_of", "curve", "inline", "new_figure", "picture", "style"]
+
+# A colour of text and axes that occurs nowhere else: on the page it becomes the
+# colour of the page's text, so that figures are legible on a dark page too.
+INK = "#1f2328"
+GRID = "#8c959f"
+
+# Okabe and Ito's colours, told apart by colour-blind readers.
+COLOURS = {
+    "CIPS": "#0072b2",
+    "MCL": "#cc79a7",
+    "SD": "#d55e00",
+    "SV": "#009e73",
+    "OVPC": "#e69f00",
+    "SLLC": "#56b4e9",
+}
+RIGHT, WRONG = "#56b4e9", "#e69f00"
+
+_SETTINGS = {
+    "svg.hashsalt": "pairlearn",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.5,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 4.5,
+    "mathtext.fontset": "dejavusans",
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the report's style, whatever the user's matplotlibrc says."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_SETTINGS)
+        yield
+
+
+def new_figure(width: float, height: float) -> Any:
+    """Return a figure of its own, without pyplot: no window and no global state."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def colour_of(method: str) -> str:
+    """Return the colour that a method has in all figures."""
+    return COLOURS.get(method.removesuffix(SOLVER).strip(), "#777777")
+
+
+def curve(
+    axes: Any, x: Sequence[float], values: Sequence[Estimate], method: str
+) -> None:
+    """Draw a method's means with a band of one standard error on both sides."""
+    known = [(a, e) for a, e in zip(x, values, strict=True) if e.n]
+    if not known:
+        return
+    colour, extra = colour_of(method), SOLVER in method
+    place = [a for a, _ in known]
+    means = [e.mean for _, e in known]
+    axes.plot(
+        place, means, color=colour, label=method,
+        linestyle="--" if extra else "-", marker="s" if extra else "o",
+        markerfacecolor="none" if extra else colour,
+    )  # fmt: skip
+    errors = [e.error if e.tested else 0.0 for _, e in known]
+    low = [mean - error for mean, error in zip(means, errors, strict=True)]
+    high = [mean + error for mean, error in zip(means, errors, strict=True)]
+    axes.fill_between(place, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+def picture(name: str, figure: Any, *, caption: str, alt: str) -> Picture:
+    """Render a figure in both formats; the same figure gives the same bytes."""
+    svg, png = io.StringIO(), io.BytesIO()
+    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
+    return Picture(name, svg.getvalue(), png.getvalue(), caption, alt)
+
+
+def inline(picture: Picture) -> str:
+    """Return the SVG as an element of a page: own names, the page's colours."""
+    svg = picture.svg[picture.svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\s(?:xmlns(?::xlink)?|version)="[^"]*"', "", svg)
+    # Names must be unique on the page, and every figure has a figure_1.
+    svg = re.sub(r'\bid="', f'id="{picture.name}-', svg)
+    svg = svg.replace("url(#", f"url(#{picture.name}-")
+    svg = svg.replace('xlink:href="#', f'href="#{picture.name}-')
+    svg = svg.replace(INK, "currentColor").replace("fill: #ffffff", "fill: none")
+    svg = re.sub(r'^<svg [^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", svg)
+    label = picture.alt.replace("&", "&amp;").replace('"', "&quot;")
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1).strip()

@@ -1,0 +1,147 @@
+"""The figure of the naive rule: where it is right, by formula and by simulation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.reproduce.report.blocks import Block, Check, Picture, Section, Text
+from pairlearn.reproduce.report.figures import (
+    INK,
+    RIGHT,
+    WRONG,
+    new_figure,
+    picture,
+    style,
+)
+from pairlearn.theory import naive_assignment_is_right
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["build"]
+
+BORDER = 0.05
+PRIORS = (0.7, 0.3)
+
+
+def build(frame: pd.DataFrame) -> Section:
+    """Return the section of the naive rule."""
+    blocks: list[Block] = [
+        Text(
+            "The naive rule calls the larger group the majority class, without any "
+            "answer. Whether that is right depends on R+ = P(y = +1, said −1) and "
+            "R− = P(y = −1, said +1): at every prior there are classifiers for which "
+            "it is wrong, however many points one has."
+        )
+    ]
+    if len(frame):
+        blocks.append(_draw(frame))
+    blocks.append(_check(frame))
+    return Section("fig-naive-assignment", "Where the naive rule fails", blocks)
+
+
+def _draw(frame: pd.DataFrame) -> Picture:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    priors = [p for p in PRIORS if p in set(frame["prior"])] or list(PRIORS)
+    with style():
+        figure = new_figure(8.6, 4.4)
+        for axes, prior in zip(
+            np.atleast_1d(figure.subplots(1, len(priors))), priors, strict=True
+        ):
+            _areas(axes, prior)
+            here = frame[frame["prior"] == prior]
+            for flag, marker in ((True, "o"), (False, "x")):
+                dots = here[here["right"].astype(bool) == flag]
+                axes.plot(
+                    dots["false_negative"], dots["false_positive"], linestyle="none",
+                    marker=marker, markersize=2.6, color=INK, markeredgewidth=0.8,
+                )  # fmt: skip
+            side = "above" if prior > 0.5 else "below"
+            axes.set_title(f"prior {prior}, {side} 1/2")
+            axes.set_xlabel("R+: positives missed")
+            axes.set_ylabel("R−: negatives missed")
+            axes.set_aspect("equal")
+            axes.grid(visible=False)
+        dot = {"color": INK, "linestyle": "none", "markersize": 4}
+        figure.legend(
+            handles=[
+                Patch(color=RIGHT, alpha=0.55, label="right by formula"),
+                Patch(color=WRONG, alpha=0.55, label="wrong by formula"),
+                Line2D([], [], marker="o", label="right in the simulation", **dot),
+                Line2D([], [], marker="x", label="wrong in the simulation", **dot),
+            ],
+            loc="outside lower center",
+            ncols=4,
+        )
+        return picture(
+            "naive-assignment",
+            figure,
+            caption=(
+                "Where the naive rule finds the right sign (blue) and where not "
+                "(orange), by the formula of Appendix B; dots and crosses: the rule "
+                "applied to simulated points."
+            ),
+            alt="Areas in which the naive rule is right and wrong, for two priors",
+        )
+
+
+def _areas(axes: Any, prior: float) -> None:
+    # Two lines cross; the rule is right between them, or outside, as the prior says.
+    plus = np.unique([*np.linspace(0, prior, 141), prior / 2])
+    lines = np.clip([plus + 0.5 - prior, 0.5 - plus], 0, 1 - prior)
+    between, outside = (RIGHT, WRONG) if prior > 0.5 else (WRONG, RIGHT)
+    low, high = lines.min(axis=0), lines.max(axis=0)
+    for bottom, top, colour in (
+        (0, low, outside), (low, high, between), (high, 1 - prior, outside)
+    ):  # fmt: skip
+        axes.fill_between(plus, bottom, top, color=colour, alpha=0.55, linewidth=0)
+    axes.set_xlim(0, prior)
+    axes.set_ylim(0, 1 - prior)
+
+
+def _check(frame: pd.DataFrame) -> Check:
+    claim = "The naive rule fails where the formula says"
+    tested = (
+        "The simulated outcome equals the formula at each point of the grid that is "
+        "not close to a border. Close means that |−2R+ + 2R− + 2p − 1| or "
+        "|1 − 2R+ − 2R−| is below {border}. Up to 1 % of differences are exceptions."
+    )
+    if not len(frame):
+        return Check(claim, tested.format(border=BORDER), "not run yet", "0 points")
+    border = BORDER
+    if "n_points" in frame:
+        # Three standard deviations of a mean of signs.
+        border = max(border, 3 / math.sqrt(float(frame["n_points"].min())))
+    n_known = n_same = 0
+    exceptions = []
+    for prior, group in frame.groupby("prior"):
+        plus = np.minimum(group["false_negative"].to_numpy(float), prior)
+        minus = np.minimum(group["false_positive"].to_numpy(float), 1 - prior)
+        far = np.abs(-2 * plus + 2 * minus + 2 * prior - 1) >= border
+        far &= np.abs(1 - 2 * plus - 2 * minus) >= border
+        right = group["right"].to_numpy(bool)
+        same = right == naive_assignment_is_right(float(prior), plus, minus)
+        n_known += int(far.sum())
+        n_same += int((far & same).sum())
+        exceptions += [
+            f"prior {prior:g}, R+ = {plus[i]:.3f}, R− = {minus[i]:.3f}: "
+            f"{'right' if right[i] else 'wrong'} in the simulation"
+            for i in np.flatnonzero(far & ~same)
+        ]
+    return Check(
+        claim,
+        tested.format(border=f"{border:.3g}"),
+        "holds"
+        if not exceptions
+        else "holds with exceptions"
+        if n_same >= 0.99 * n_known
+        else "does not hold",
+        f"{n_same} of {n_known} points agree; {len(frame) - n_known} more are close to "
+        "a border",
+        exceptions,
+    )

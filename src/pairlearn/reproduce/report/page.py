@@ -1,0 +1,213 @@
+"""The report as one self-contained page of HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+
+from pairlearn.reproduce.report.blocks import (
+    MARKS,
+    VERDICTS,
+    Block,
+    Bullets,
+    Cell,
+    Check,
+    Legend,
+    Notes,
+    Picture,
+    Table,
+    Text,
+)
+from pairlearn.reproduce.report.figures import inline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pairlearn.reproduce.report.blocks import Section, Verdict
+
+__all__ = ["render"]
+
+# Images would have to be fetched from elsewhere, and raw HTML could do anything.
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+_LONG = 6  # a longer list is folded away
+
+_CLASSES: dict[Verdict, str] = {
+    "holds": "good",
+    "holds with exceptions": "partly",
+    "does not hold": "bad",
+    "not run yet": "open",
+}
+
+
+def render(title: str, sections: list[Section]) -> str:
+    """Return the report as a page that needs no other file.
+
+    Parameters
+    ----------
+    title : str
+        The heading.
+    sections : list of Section
+        What follows.
+
+    Returns
+    -------
+    str
+    """
+    css = (files(__package__) / "page.css").read_text("utf-8").strip()
+    body = "\n".join(line for section in sections for line in _section(section))
+    links = "\n".join(
+        f'<a href="#{section.name}">{_inline(section.title)}</a>'
+        for section in sections
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(title)}</title>
+<style>
+{css}
+</style>
+</head>
+<body>
+<header>
+<h1>{escape(title)}</h1>
+<nav>
+{links}
+</nav>
+</header>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def _inline(text: str) -> str:
+    return str(_MARKDOWN.renderInline(text))
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f'<section id="{section.name}">'
+    yield f"<h2>{_inline(section.title)}</h2>"
+    for block in section.blocks:
+        yield from _block(block)
+    yield "</section>"
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Text(text):
+            yield f"<p>{_inline(text)}</p>"
+        case Notes(text):
+            yield str(_MARKDOWN.render(text)).strip()
+        case Bullets(title, items):
+            yield from _list(title, items)
+        case Legend():
+            yield '<ul class="legend">'
+            for name, (mark, meaning) in MARKS.items():
+                yield f'<li><span class="{name}">{mark}</span> {escape(meaning)}</li>'
+            yield "</ul>"
+        case Picture():
+            yield f'<figure id="figure-{block.name}">'
+            yield f'<div class="drawing">{inline(block)}</div>'
+            yield f"<figcaption>{_inline(block.caption)}</figcaption>"
+            yield "</figure>"
+        case Check():
+            yield from _check(block)
+        case Table():
+            yield from _table(block)
+
+
+def _list(title: str, items: list[str], *, shown: int = _LONG) -> Iterator[str]:
+    folded = len(items) > shown
+    yield (
+        f"<details><summary>{_inline(title)} ({len(items)})</summary>"
+        if folded
+        else f"<p>{_inline(title)}:</p>"
+    )
+    yield "<ul>"
+    yield from (f"<li>{_inline(item)}</li>" for item in items)
+    yield "</ul>"
+    if folded:
+        yield "</details>"
+
+
+def _badge(verdict: Verdict) -> str:
+    return (
+        f'<span class="badge {_CLASSES[verdict]}">{VERDICTS[verdict]} {verdict}</span>'
+    )
+
+
+def _check(check: Check) -> Iterator[str]:
+    yield f'<div class="check {_CLASSES[check.verdict]}">'
+    yield f"<p><strong>{_inline(check.claim)}</strong> {_badge(check.verdict)}</p>"
+    yield f'<p class="tested">{_inline(check.tested)}</p>'
+    yield f"<p>{_inline(check.number)}.</p>"
+    if check.exceptions:
+        yield from _list("Exceptions", check.exceptions)
+    yield "</div>"
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield '<figure class="table">'
+    yield f"<figcaption>{_inline(table.caption)}</figcaption>"
+    yield '<div class="scroll" tabindex="0">'
+    yield "<table>"
+    head = (
+        f'<th scope="col"{_classes(table, i)}>{_inline(name)}</th>'
+        for i, name in enumerate(table.head)
+    )
+    yield f"<thead><tr>{''.join(head)}</tr></thead>"
+    for _, group in groupby(table.rows, key=lambda row: row[0].text):
+        rows = list(group)
+        yield "<tbody>"
+        for number, row in enumerate(rows):
+            cells = [
+                _cell(table, i, cell, span=len(rows) if i == 0 else 1)
+                for i, cell in enumerate(row)
+                if i or not number
+            ]
+            yield f"<tr>{''.join(cells)}</tr>"
+        yield "</tbody>"
+    yield "</table>"
+    yield "</div>"
+    yield from (f'<p class="footnote">{_inline(note)}</p>' for note in table.footnotes)
+    yield "</figure>"
+
+
+def _classes(table: Table, column: int, *more: str) -> str:
+    names = [name for name in more if name]
+    if column < min(table.labels, 2):
+        names.append(f"label{column}")
+    if table.extra is not None and column >= table.extra:
+        names.append("extra first" if column == table.extra else "extra")
+    return f' class="{" ".join(names)}"' if names else ""
+
+
+def _cell(table: Table, column: int, cell: Cell, span: int) -> str:
+    text = _badge(cell.badge) if cell.badge else _inline(cell.text)
+    if cell.link:
+        text = f'<a href="#{cell.link}">{text}</a>'
+    if cell.bold:
+        text = f"<strong>{text}</strong>"
+    if cell.mark:
+        mark, meaning = MARKS[cell.mark]
+        text += f' <span class="mark" title="{escape(meaning)}">{mark}</span>'
+    if cell.paper:
+        paper = _inline(cell.paper)
+        paper = f"<strong>{paper}</strong>" if cell.paper_bold else paper
+        text += f'<span class="paper">{paper}</span>'
+    if cell.note:
+        text += f'<span class="note">{_inline(cell.note)}</span>'
+    if column < table.labels:
+        rows = f' rowspan="{span}"' if span > 1 else ""
+        scope = "rowgroup" if span > 1 else "row"
+        return f'<th scope="{scope}"{rows}{_classes(table, column)}>{text}</th>'
+    return f"<td{_classes(table, column, cell.mark)}>{text}</td>"

@@ -1,0 +1,185 @@
+"""What the paper prints, and what its experiments consist of.
+
+H. Bao, T. Shimada, L. Xu, I. Sato and M. Sugiyama, "Pairwise Supervision Can Provably
+Elicit a Decision Boundary", AISTATS 2022. `paper_tabular.csv` holds the full table of
+its appendix.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from pairlearn.reproduce.report.statistics import Estimate
+
+__all__ = [
+    "EXPERIMENTS",
+    "IMAGES",
+    "METHODS",
+    "PRIORS",
+    "PUBMED",
+    "RATES",
+    "SIZES",
+    "SOLVER",
+    "TABULAR_SIZES",
+    "Experiment",
+    "Printed",
+    "Rate",
+    "image_sizes",
+    "tabular",
+]
+
+METHODS = ("CIPS", "MCL", "SD", "OVPC", "SSP", "CKM", "KM", "SV")
+SOLVER = "(L-BFGS)"
+TABULAR_SIZES = (100, 500, 1000)
+N_TRIALS = 20
+# The paper prints (44, 0.68): its two columns are swapped.
+CORRECTED = {"phishing": (68, 0.44)}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of the paper.
+
+    Attributes
+    ----------
+    name, title, where : str
+        Its id, what it is, and where the paper has it.
+    n_trials : int or None
+        Trials of each cell in a full run; None where the paper has no such number.
+    """
+
+    name: str
+    title: str
+    where: str
+    n_trials: int | None
+
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment("table-tabular", "Ten tabular datasets", "Table 2, appendix", 20),
+        Experiment("table-pubmed", "PubMed: citations as answers", "Table 3", 20),
+        Experiment(
+            "fig-sample-size", "More pairs, on images", "Figure 1 left, appendix", 20
+        ),
+        Experiment(
+            "fig-prior", "Other priors, on images", "Figure 1 right, appendix", 10
+        ),
+        Experiment(
+            "fig-assignment", "Class assignment from pairs", "Figure 2, appendix", 10000
+        ),
+        Experiment(
+            "fig-naive-assignment", "Where the naive rule fails", "Appendix B", None
+        ),
+        Experiment("table-methods", "Methods and their rates", "Table 1", None),
+    )
+}
+
+IMAGES = {
+    "mnist": "MNIST",
+    "fashion-mnist": "Fashion-MNIST",
+    "kuzushiji-mnist": "Kuzushiji-MNIST",
+}
+SIZES = (1000, 2000, 4000, 8000, 12000, 16000, 20000)
+PRIORS = tuple(f"{k}/7" for k in range(1, 7))
+
+# Accuracies in percent, though the caption says clustering error.
+PUBMED = {
+    "CIPS": Estimate(86.9, 0.4, N_TRIALS),
+    "MCL": Estimate(86.6, 0.4, N_TRIALS),
+    "DML": Estimate(85.1, 0.2, N_TRIALS),
+    "SV": Estimate(94.7, 0.1, N_TRIALS),
+}
+PUBMED_BOLD = ("CIPS", "MCL")
+
+
+def image_sizes(dataset: str) -> tuple[int, ...]:
+    """Return the numbers of pairs that the images at hand allow."""
+    return SIZES[:3] if dataset == "kuzushiji-mnist" else SIZES
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A row of the paper's full table."""
+
+    dataset: str
+    n_features: int
+    prior: float
+    m: int
+    method: str
+    value: Estimate
+    bold: bool
+
+
+@cache
+def tabular() -> dict[tuple[str, int, str], Printed]:
+    """Return the printed cells by dataset, number of pairs and method."""
+    lines = (files(__package__) / "paper_tabular.csv").read_text("utf-8").splitlines()
+    printed = {}
+    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+        value = Estimate(
+            float(row["mean_clustering_error_pct"]),
+            float(row["standard_error_pct"]),
+            N_TRIALS,
+        )
+        key = (row["dataset"], int(row["m"]), row["method"])
+        shape = (int(row["dim"]), float(row["prior"]))
+        n_features, prior = CORRECTED.get(row["dataset"], shape)
+        printed[key] = Printed(
+            row["dataset"],
+            n_features,
+            prior,
+            int(row["m"]),
+            row["method"],
+            value,
+            row["bold"] == "1",
+        )
+    return printed
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A row of the paper's Table 1.
+
+    Attributes
+    ----------
+    half : bool
+        Whether the method makes sense at prior 1/2.
+    first, second : str
+        How the error of step 1 and of step 2 falls with m.
+    exponent : float or None
+        That of step 1.
+    comment : str
+        What the second step is.
+    """
+
+    half: bool
+    first: str
+    second: str
+    exponent: float | None
+    comment: str
+
+
+_UNKNOWN = "not known"
+RATES = {
+    "CIPS": Rate(True, "m^(-1/4)", "exp(-m)", -0.25, "step 2 is class assignment"),
+    "OVPC": Rate(
+        True, _UNKNOWN, "exp(-m)", None,
+        "step 2 is class assignment; step 1 is consistent, at an unknown rate",
+    ),
+    "SLLC": Rate(
+        True, "m^(-1/4)", "m^(-1/2)", -0.25,
+        "step 2 trains a support vector machine on labelled points",
+    ),
+    "MCL": Rate(
+        True, _UNKNOWN, _UNKNOWN, None,
+        "step 1 fits the product of two class probabilities",
+    ),
+    "SD": Rate(
+        False, "m^(-1/2)", "not needed", -0.5,
+        "step 1 gives the classifier at once, and needs the prior",
+    ),
+}  # fmt: skip

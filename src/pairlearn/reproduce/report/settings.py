@@ -1,0 +1,244 @@
+"""Where the numbers come from: settings, versions, seeds and time."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from pairlearn.reproduce.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Section,
+    Table,
+    Text,
+)
+from pairlearn.reproduce.report.paper import EXPERIMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from pairlearn.reproduce.store import Key
+
+__all__ = ["build", "duration"]
+
+
+def build(
+    frames: dict[str, pd.DataFrame], keys: Iterable[Key], runs: pd.DataFrame
+) -> Section:
+    """Return the closing section.
+
+    Parameters
+    ----------
+    frames : dict of DataFrame
+        The trials of each experiment.
+    keys : iterable of tuple
+        The keys of all trials, from which the settings are read.
+    runs : DataFrame
+        The runs, with their versions.
+
+    Returns
+    -------
+    Section
+    """
+    keys = sorted(keys)
+    blocks: list[Block] = [
+        Text("What was run:"),
+        _experiments(frames),
+        *_mixed(keys),
+        Bullets(
+            "Settings of each experiment, as they stand in the store", _settings(keys)
+        ),
+        *_versions(frames, runs),
+        Text(
+            "To make this report again: `pairlearn reproduce all --out DIR`, then "
+            "`pairlearn report DIR`. A run that is stopped goes on where it was; the "
+            "same store gives the same report, byte for byte."
+        ),
+    ]
+    return Section("settings", "Settings, versions, seeds and time", blocks)
+
+
+def _experiments(frames: dict[str, pd.DataFrame]) -> Table:
+    rows = []
+    total = 0.0
+    for name, experiment in EXPERIMENTS.items():
+        frame = frames[name]
+        seconds = float(frame["seconds"].sum())
+        total += seconds
+        rows.append(
+            [
+                Cell(f"`{name}`"),
+                Cell(experiment.where),
+                Cell(f"{len(frame):,}"),
+                Cell(_ranges(frame["seed"])),
+                Cell(f"{frame['method'].nunique()}"),
+                Cell(duration(seconds)),
+            ]
+        )
+    count = sum(len(frame) for frame in frames.values())
+    blank = Cell("")
+    last = [Cell("all"), blank, Cell(f"{count:,}"), blank, blank, Cell(duration(total))]
+    return Table(
+        head=["experiment", "in the paper", "trials", "seeds", "methods", "total time"],
+        rows=[*rows, last],
+        caption="Trials in the store. Total time: the sum over the trials, of one "
+        "core each; runs in parallel take less.",
+    )
+
+
+def duration(seconds: float) -> str:
+    """Return a time span in words.
+
+    Examples
+    --------
+    >>> duration(7260), duration(75), duration(0.4)
+    ('2 h 1 min', '1 min 15 s', '0.4 s')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    parts: list[list[int]] = []
+    for number in sorted({int(value) for value in numbers}):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    shown = [f"{a}" if a == b else f"{a} to {b}" for a, b in parts[:8]]
+    more = [f"and {len(parts) - 8} more ranges"] if len(parts) > 8 else []
+    return ", ".join(shown + more) or "–"
+
+
+# Settings that are an axis of a figure: they differ within an experiment by design.
+_AXES = ("prior", "threshold", "repeats", "false_negative", "false_positive")
+
+
+def _fixed(settings: str) -> dict[str, object]:
+    values = json.loads(settings)
+    return {name: values[name] for name in sorted(values) if name not in _AXES}
+
+
+def _words(settings: dict[str, object]) -> str:
+    if not settings:
+        return "no further settings"
+    return ", ".join(f"`{name} = {json.dumps(v)}`" for name, v in settings.items())
+
+
+def _settings(keys: list[Key]) -> list[str]:
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    axes: dict[str, dict[str, set[object]]] = defaultdict(lambda: defaultdict(set))
+    for experiment, _, method, settings, _, _ in keys:
+        found[experiment, _words(_fixed(settings))].add(method)
+        for name, value in json.loads(settings).items():
+            if name in _AXES:
+                axes[experiment][name].add(value)
+    items = [
+        f"`{experiment}`: {', '.join(sorted(methods))}: {words}"
+        for (experiment, words), methods in sorted(found.items())
+    ]
+    for experiment, names in sorted(axes.items()):
+        for name, values in sorted(names.items()):
+            ordered = sorted(values, key=lambda value: (isinstance(value, str), value))
+            shown = ", ".join(map(str, ordered[:8]))
+            if len(ordered) > 8:
+                shown += f", … ({len(ordered)} values up to {ordered[-1]})"
+            items.append(f"`{experiment}`: {name} in {shown}")
+    return items
+
+
+def _mixed(keys: list[Key]) -> list[Block]:
+    """Name the numbers that are means over trials with different settings."""
+    seen: dict[tuple[str, str, str, int], set[str]] = defaultdict(set)
+    for experiment, dataset, method, settings, m, _ in keys:
+        seen[experiment, dataset, method, m].add(_words(_fixed(settings)))
+    mixed = [
+        f"`{experiment}`, {dataset}, {method}, m = {m}: {'; or '.join(sorted(words))}"
+        for (experiment, dataset, method, m), words in sorted(seen.items())
+        if len(words) > 1
+    ]
+    if not mixed:
+        return []
+    title = f"{len(mixed)} numbers are means over trials with different settings"
+    return [Bullets(f"**Attention:** {title}", mixed)]
+
+
+def _versions(frames: dict[str, pd.DataFrame], runs: pd.DataFrame) -> list[Block]:
+    if not len(runs):
+        return []
+    names = [name for name in runs.columns if name not in ("run", "started", "command")]
+    table = runs.fillna("–").astype({name: str for name in names})
+    version = {
+        int(row["run"]): tuple(row[name] for name in names)
+        for row in table.to_dict("records")
+    }
+    counts: dict[int, int] = defaultdict(int)
+    for frame in frames.values():
+        for run, count in frame["run"].value_counts().items():
+            counts[int(run)] += int(count)
+    rows = []
+    for values in dict.fromkeys(version.values()):
+        used = [run for run in version if version[run] == values]
+        started = table[table["run"].isin(used)]["started"]
+        span = f"{min(started)} to {max(started)}" if len(used) > 1 else min(started)
+        n_trials = sum(counts[run] for run in used)
+        rows.append(
+            [
+                Cell(_ranges(used)),
+                *(Cell(value) for value in values),
+                Cell(span),
+                Cell(f"{n_trials:,}"),
+            ]
+        )
+    commands = list(dict.fromkeys(f"`{command}`" for command in table["command"]))
+    blocks: list[Block] = [
+        Table(
+            head=["runs", *names, "started", "trials"],
+            rows=rows,
+            caption="Runs with the same versions in one row.",
+        ),
+        Bullets("Commands of these runs", commands),
+    ]
+    several = _several(frames, version, names)
+    if several:
+        title = "Numbers that come from more than one version"
+        blocks.append(Bullets(f"**{title}** ({len(several)})", several))
+    elif len(rows) > 1:
+        blocks.append(Text("Each number comes from one version alone."))
+    return blocks
+
+
+def _several(
+    frames: dict[str, pd.DataFrame],
+    version: dict[int, tuple[str, ...]],
+    names: list[str],
+) -> list[str]:
+    items = []
+    for experiment, frame in frames.items():
+        if not len(frame):
+            continue
+        by = ["dataset", "m", "method"]
+        by += [name for name in ("prior", "threshold") if name in frame]
+        for key, group in frame.groupby(by, dropna=False):
+            found = sorted({version[int(run)] for run in group["run"]})
+            if len(found) < 2:
+                continue
+            differ = [
+                f"{name} " + " and ".join(dict.fromkeys(values[i] for values in found))
+                for i, name in enumerate(names)
+                if len({values[i] for values in found}) > 1
+            ]
+            where = ", ".join(
+                f"{name} {value}" if name in ("m", "prior", "threshold") else str(value)
+                for name, value in zip(by, key, strict=True)
+            )
+            items.append(f"`{experiment}`: {where}: {'; '.join(differ)}")
+    return items

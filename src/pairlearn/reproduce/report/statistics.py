@@ -1,0 +1,244 @@
+"""Means, tests and rates: the numbers behind the tables and checks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+
+    from pairlearn._typing import Floats
+
+__all__ = [
+    "Estimate",
+    "agreement",
+    "best_of",
+    "distance",
+    "estimate",
+    "log_log_slope",
+    "paired_difference",
+]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over trials.
+
+    Attributes
+    ----------
+    mean : float
+        The mean; nan without trials.
+    error : float
+        Its standard error; nan with fewer than two trials.
+    n : int
+        Number of trials.
+    """
+
+    mean: float
+    error: float
+    n: int
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are trials enough for a standard error."""
+        return self.n >= 2
+
+    def __str__(self) -> str:
+        if not self.n:
+            return "–"
+        error = f"{self.error:.1f}" if self.tested else "–"
+        return f"{self.mean:.1f} ({error})"
+
+
+def estimate(values: Iterable[float]) -> Estimate:
+    """Return mean and standard error of some values.
+
+    Parameters
+    ----------
+    values : iterable of float
+        One value a trial.
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> print(estimate([10, 12, 14]))
+    12.0 (1.2)
+    """
+    array = np.array(list(values), dtype=float)
+    n = len(array)
+    mean = float(array.mean()) if n else math.nan
+    error = float(array.std(ddof=1)) / math.sqrt(n) if n >= 2 else math.nan
+    return Estimate(mean, error, n)
+
+
+def distance(ours: Estimate, other: Estimate) -> float:
+    """Return z = (ours - other) / sqrt(se^2 + se_other^2); nan if not known.
+
+    Parameters
+    ----------
+    ours, other : Estimate
+        Two independent means.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> distance(Estimate(13.0, 0.3, 20), Estimate(10.0, 0.4, 20))
+    6.0
+    """
+    if not (ours.tested and other.tested):
+        return math.nan
+    return _ratio(ours.mean - other.mean, math.hypot(ours.error, other.error))
+
+
+def agreement(ours: Estimate, paper: Estimate | None, limit: float = 3.0) -> str:
+    """Return "within", "below" or "above"; empty if there is nothing to compare.
+
+    Parameters
+    ----------
+    ours, paper : Estimate
+        Our mean and the paper's.
+    limit : float, default=3.0
+        Combined standard errors that still count as the same.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> agreement(Estimate(13.0, 0.3, 20), Estimate(10.0, 0.4, 20))
+    'above'
+    """
+    z = math.nan if paper is None else distance(ours, paper)
+    if math.isnan(z):
+        return ""
+    return "within" if abs(z) <= limit else "below" if z < 0 else "above"
+
+
+def best_of(estimates: Mapping[str, Estimate], level: float = 0.05) -> set[str]:
+    """Return the lowest mean and those not significantly above it.
+
+    One-sided unpaired t-test with unequal variances (Welch), as far as can be told
+    the test behind the paper's bold numbers.
+
+    Parameters
+    ----------
+    estimates : dict of Estimate
+        One for each method; those with fewer than two trials are left out.
+    level : float, default=0.05
+        Significance level.
+
+    Returns
+    -------
+    set of str
+
+    Examples
+    --------
+    >>> a, b = Estimate(10.0, 0.3, 20), Estimate(10.5, 0.4, 20)
+    >>> sorted(best_of({"a": a, "b": b, "c": Estimate(12.0, 0.4, 20)}))
+    ['a', 'b']
+    """
+    known = {name: value for name, value in estimates.items() if value.tested}
+    if len(known) < 2:
+        return set()
+    best = min(known.values(), key=lambda value: value.mean)
+    return {name for name, value in known.items() if _p_above(value, best) > level}
+
+
+def _p_above(value: Estimate, best: Estimate) -> float:
+    from scipy.stats import t
+
+    if value.mean == best.mean:
+        return 1.0
+    one, two = value.error**2, best.error**2
+    if one + two == 0:
+        return 0.0
+    freedom = (one + two) ** 2 / (one**2 / (value.n - 1) + two**2 / (best.n - 1))
+    return float(t.sf(distance(value, best), freedom))
+
+
+def paired_difference(one: pd.DataFrame, two: pd.DataFrame, column: str) -> Estimate:
+    """Return the mean of one minus two over the seeds that both have.
+
+    Parameters
+    ----------
+    one, two : DataFrame
+        Trials with the columns seed and `column`.
+    column : str
+        What is compared.
+
+    Returns
+    -------
+    Estimate
+    """
+    left = one.groupby("seed")[column].mean()
+    right = two.groupby("seed")[column].mean()
+    return estimate((left - right).dropna())
+
+
+def log_log_slope(table: Floats, m: Floats, n_boot: int = 1000) -> tuple[float, float]:
+    """Return the slope of log mean against log m, and its bootstrap standard error.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_seeds, n_sizes)
+        One value for each seed and size; whole seeds are resampled.
+    m : ndarray of shape (n_sizes,)
+        The sizes.
+    n_boot : int, default=1000
+        Number of resamples, drawn from a fixed seed.
+
+    Returns
+    -------
+    slope, error : float
+        nan where they cannot be had.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> m = np.array([10.0, 100.0, 1000.0])
+    >>> slope, error = log_log_slope(np.tile(m**-0.5, (4, 1)), m)
+    >>> round(slope, 6), round(error, 6)
+    (-0.5, 0.0)
+    """
+    if len(m) < 2 or not len(table):
+        return math.nan, math.nan
+    slope = _slope(table.mean(axis=0), m)
+    if len(table) < 2:
+        return slope, math.nan
+    rng = np.random.default_rng(0)
+    rows = rng.integers(len(table), size=(n_boot, len(table)))
+    slopes = np.array([_slope(table[row].mean(axis=0), m) for row in rows])
+    return slope, float(np.nanstd(slopes, ddof=1))
+
+
+def _slope(means: Floats, m: Floats) -> float:
+    known = means > 0
+    if known.sum() < 2:
+        return math.nan
+    x = np.log(m[known])
+    x = x - x.mean()
+    return float(x @ np.log(means[known]) / (x @ x))
+
+
+def _ratio(difference: float, error: float) -> float:
+    if error:
+        return difference / error
+    return math.copysign(math.inf, difference) if difference else 0.0
+
+
+def spread(value: Any) -> float:
+    """Return how many standard errors an estimate lies from zero."""
+    return _ratio(value.mean, value.error) if value.tested else math.nan

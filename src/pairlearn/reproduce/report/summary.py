@@ -1,0 +1,90 @@
+"""The first section: what was reproduced, and the verdict of each check."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pairlearn.reproduce.report.blocks import (
+    VERDICTS,
+    Block,
+    Bullets,
+    Cell,
+    Section,
+    Table,
+    Text,
+)
+from pairlearn.reproduce.report.paper import EXPERIMENTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["build", "command"]
+
+
+def build(frames: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
+    """Return the summary of the other sections."""
+    done = [name for name, frame in frames.items() if len(frame)]
+    missing = [name for name in EXPERIMENTS if name not in done]
+    counts = Counter(check.verdict for section in sections for check in section.checks)
+    n_trials = sum(len(frame) for frame in frames.values())
+    outcome = ", ".join(
+        f"{counts[verdict]} {_plural(verdict, counts[verdict])}"
+        for verdict in VERDICTS
+        if counts[verdict]
+    )
+    blocks: list[Block] = [
+        Text(
+            "“Pairwise Supervision Can Provably Elicit a Decision Boundary” (Bao, "
+            "Shimada, Xu, Sato and Sugiyama, AISTATS 2022) learns a classifier of "
+            "points from answers about pairs: same class, or different? Here are its "
+            "experiments, run again with pairlearn on the same data, with our numbers "
+            "beside the printed ones."
+        ),
+        Text(
+            f"{len(done)} of {len(EXPERIMENTS)} experiments have results, "
+            f"{n_trials:,} trials in all. Of {sum(counts.values())} checks {outcome}."
+        ),
+    ]
+    if missing:
+        blocks.append(
+            Bullets(
+                "Not run yet",
+                [f"`{name}`, {EXPERIMENTS[name].title}: {command(name)}"
+                 for name in missing],
+            )
+        )  # fmt: skip
+    blocks.append(
+        Table(
+            head=["experiment", "claim", "verdict", "outcome"],
+            rows=[
+                [
+                    Cell(section.title, link=section.name),
+                    Cell(check.claim),
+                    Cell(check.verdict, badge=check.verdict),
+                    Cell(check.number),
+                ]
+                for section in sections
+                for check in section.checks
+            ],
+            caption="Every check; what exactly was tested stands in the section of the "
+            "experiment.",
+        )
+    )
+    return Section("summary", "Summary", blocks)
+
+
+def _plural(verdict: str, count: int) -> str:
+    if count == 1:
+        return verdict
+    return {
+        "holds": "hold",
+        "holds with exceptions": "hold with exceptions",
+        "does not hold": "do not hold",
+        "not run yet": "have not been run yet",
+    }[verdict]
+
+
+def command(name: str) -> str:
+    """Return how to fill an experiment."""
+    return f"run `pairlearn reproduce {name} --out DIR`, DIR being this folder."
