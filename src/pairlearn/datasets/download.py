@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,10 @@ def temporary_folder(folder: Path) -> Iterator[Path]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Of a program that was killed more than a day ago.
+        for left in folder.glob(".download-*"):
+            if time.time() - left.stat().st_mtime > 86400:
+                shutil.rmtree(left, ignore_errors=True)
         temporary = Path(tempfile.mkdtemp(prefix=".download-", dir=folder))
     except OSError as error:
         raise DownloadError(
@@ -85,7 +90,10 @@ def fetch(source: Source, folder: Path, *, verify: bool) -> Path:
     try:
         with _progress(source.name) as bar:
             downloader = pooch.HTTPDownloader(
-                progressbar=bar, chunk_size=1 << 16, timeout=_SECONDS
+                progressbar=bar,
+                chunk_size=1 << 16,
+                timeout=_SECONDS,
+                hooks={"response": _close_if_refused},
             )
             fetched = Path(home.fetch(name, downloader=downloader))
         if source.member:
@@ -94,6 +102,12 @@ def fetch(source: Source, folder: Path, *, verify: bool) -> Path:
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise DownloadError(f"{source.url} could not be fetched ({error})") from error
     return path
+
+
+def _close_if_refused(response: Any, **_: Any) -> None:
+    # pooch would leave the connection open.
+    if not response.ok:
+        response.close()
 
 
 def _extract(archive: Path, member: str, path: Path) -> None:
