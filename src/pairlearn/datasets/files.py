@@ -47,7 +47,8 @@ class Source:
     member : str, optional
         Its name within the zip archive at `url`.
     sha256 : str, optional
-        The checksum of the bytes at `url`, where these are known to us.
+        The checksum of the bytes at `url`. None: not known to us, so that the
+        fingerprint of the content alone decides.
     """
 
     name: str
