@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from pairlearn.datasets.download import DownloadError, fetch, temporary_folder
 from pairlearn.datasets.parsers import SUFFIXES, DataFileError
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class Source:
     member : str, optional
         Its name within the zip archive at `url`.
     sha256 : str, optional
-        The checksum of the bytes at `url`, where these are known to us.
+        The checksum of the bytes at `url`. None: not known to us, so that the
+        fingerprint of the content alone decides.
     """
 
     name: str
@@ -103,9 +105,28 @@ def load_part(
     folders = _folders(data_home)
     found = {source: _find(source, folders) for source in part.sources}
     missing = [source for source, path in found.items() if path is None]
-    if missing:
-        raise DataUnavailableError(_wanted(missing, folders[-1]))
-    return _read(part, [path for path in found.values() if path], verify=verify)
+    if not missing:
+        return _read(part, [path for path in found.values() if path], verify=verify)
+    target = folders[-1]
+    if not download:
+        raise _unavailable(missing, target, "download=False says not to fetch them")
+    try:
+        with temporary_folder(target) as folder:
+            for source in missing:
+                found[source] = fetch(source, folder, verify=verify)
+            paths = [path for path in found.values() if path]
+            content = _read(part, paths, verify=verify)
+            for path in paths:
+                if path.is_relative_to(folder):
+                    place = target / path.relative_to(folder)
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    path.replace(place)
+    except DataFileError as error:
+        why = f"what was fetched is not what was expected ({error.reason})"
+        raise _unavailable(missing, target, why) from error
+    except (DownloadError, OSError) as error:
+        raise _unavailable(missing, target, error) from error
+    return content
 
 
 def is_there(part: Part, data_home: str | os.PathLike[str] | None) -> bool:
@@ -186,20 +207,23 @@ def _read(part: Part, paths: list[Path], *, verify: bool) -> tuple[Any, ...]:
         raise DataFileError(
             f"{names} can be read, but the checksum of the content is wrong: these are "
             "not the rows expected. Delete and load again to fetch the data anew; or, "
-            "to use another version of them all the same, pass verify=False"
+            "to use another version of them all the same, pass verify=False",
+            reason="the checksum of the content is wrong; verify=False ignores that",
         )
     return content
 
 
-def _wanted(missing: list[Source], folder: Path) -> str:
+def _unavailable(
+    missing: list[Source], folder: Path, why: object
+) -> DataUnavailableError:
     lines = []
     for source in missing:
-        inside = f" (the file {source.member!r} in it)" if source.member else ""
+        inside = f", the file {source.member!r} in it," if source.member else ""
         lines.append(f"  {source.url}{inside}\n    as {folder / source.name}")
-    return (
-        "data files are missing. Get\n"
+    return DataUnavailableError(
+        f"data files are missing: {why}. To put them in place yourself, get\n"
         + "\n".join(lines)
-        + "\n(a file compressed with gz, bz2 or xz keeps that suffix after its name). "
-        "If you have the files in another folder of this layout, pass it as data_home= "
-        "or set the environment variable PAIRLEARN_DATA to it"
+        + "\n(with the suffix .gz, .bz2, .xz or .Z if compressed). If you have them "
+        "in another folder of this layout, pass it as data_home= or set the "
+        "environment variable PAIRLEARN_DATA to it"
     )

@@ -25,9 +25,9 @@ def make_waveform(
     """Draw points of Breiman's waveform problem.
 
     Three waves, triangles of height 6, peak at the samples 7, 11 and 15 of 21:
-    w_p(i) = max(6 - |i - p|, 0). A point is u w_p + (1 - u) w_q plus standard normal
-    noise, with u uniform in [0, 1] and (p, q) = (7, 15), (7, 11) and (11, 15) for
-    class 0, 1 and 2. All classes are equally likely.
+    ``w_p(i) = max(6 - |i - p|, 0)``. A point is u w_p + (1 - u) w_q plus standard
+    normal noise, with u uniform in [0, 1] and (p, q) = (7, 15), (7, 11) and (11, 15)
+    for class 0, 1 and 2. All classes are equally likely.
 
     Parameters
     ----------

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 __all__ = ["load_pubmed"]
 
 _PLANETOID_URL = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data"
-_PLANETOID_FILES = ("x", "y", "tx", "ty", "allx", "ally", "graph", "test.index")
+_PLANETOID_FILES = {
+    "x": "fbe9cb5c47200d1b7769a26e579be3b7130b556831f9d850e77c4c74f2599b33",
+    "y": "e6c807633307a07ed659249006536a147c7999c797f11a2560752990181b41b3",
+    "tx": "4eb5f5d0f30f26497eb0ac6ac9719d09c67e284f1ed0385c93f3ef27a671da3d",
+    "ty": "ee2e0d4819d9fbcc403689c3bf2e49face401b605932f093bc58ab6461130fdd",
+    "allx": "508e538e2abdccdd54c4d3e9f49d638b4af7107d85845f66ddea5a5152658b7e",
+    "ally": "0c37bbe3b5014ec365e9d393cf4791925e5ed94fb194305d74f064a8d7b50f0e",
+    "graph": "5b89f0036ca22909471f1e6558eb42fa06e0c730a577bde5b058b40638f81dc9",
+    "test.index": "b101d421688bbaecbd82e8a18f1e282378d6830f3a37666f28ebc47f844341b5",
+}
 _NPZ_ARRAYS = ("x_data", "x_indices", "x_indptr", "x_shape", "labels", "links")
 
 
@@ -95,9 +104,11 @@ _NPZ = Part((Source("pubmed/pubmed.npz", ""),), _parse_npz, _CONTENT)
 _PLANETOID = Part(
     tuple(
         Source(
-            f"pubmed/planetoid/ind.pubmed.{key}", f"{_PLANETOID_URL}/ind.pubmed.{key}"
+            f"pubmed/planetoid/ind.pubmed.{key}",
+            f"{_PLANETOID_URL}/ind.pubmed.{key}",
+            sha256=checksum,
         )
-        for key in _PLANETOID_FILES
+        for key, checksum in _PLANETOID_FILES.items()
     ),
     _parse_planetoid,
     _CONTENT,

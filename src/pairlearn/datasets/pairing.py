@@ -101,7 +101,8 @@ def with_prior(
                 "another prior"
             )
         chosen.append(rng.permutation(there)[:wanted])
-    return np.concatenate(chosen)[rng.permutation(n_points)]
+    rows: Ints = rng.permutation(np.concatenate(chosen))
+    return rows
 
 
 def link_pairs(

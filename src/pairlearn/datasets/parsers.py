@@ -33,38 +33,91 @@ __all__ = [
     "read_pickle",
 ]
 
-SUFFIXES = ("", ".gz", ".bz2", ".xz")
-
-# What a compressed file begins with, whatever its name says.
-_OPENERS: dict[bytes, Callable[[bytes], bytes]] = {
-    b"\x1f\x8b": gzip.decompress,
-    b"BZh": bz2.decompress,
-    b"\xfd7zXZ\x00": lzma.decompress,
-}
+SUFFIXES = ("", ".gz", ".bz2", ".xz", ".Z")
 
 
 class DataFileError(ValueError):
-    """A data file is damaged, or is not the one that was expected."""
+    """A data file is damaged, or is not the one that was expected.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong with it, without the advice that the message gives.
+    """
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason or message
 
 
 def damaged(path: Path, why: object) -> DataFileError:
     """Return the error for a file that cannot be read."""
     return DataFileError(
         f"{path} is damaged or is not the file it should be ({why}). Delete it and "
-        "load again: it is then fetched anew, or you are told where to get it"
+        "load again: it is then fetched anew, or you are told where to get it",
+        reason=f"{path.name}: {why}",
     )
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file that is plain or compressed with gz, bz2 or xz."""
+    """Return the content of a file, plain or compressed with gz, bz2, xz or compress.
+
+    What counts is how the file begins, not what its name says.
+    """
     content = path.read_bytes()
     for magic, decompress in _OPENERS.items():
         if content.startswith(magic):
             try:
                 return decompress(content)
-            except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+            except (OSError, EOFError, ValueError, IndexError, zlib.error,
+                    lzma.LZMAError) as error:  # fmt: skip
                 raise damaged(path, error) from error
     return content
+
+
+def _unlzw(content: bytes) -> bytes:
+    """Undo Unix's compress, the format .Z, for which Python has no module.
+
+    Each code stands for a string: first one of the 256 single bytes, then each string
+    that was seen, lengthened by the byte that followed it. Codes are 9 bits wide and
+    widen as the table fills; code 256 empties the table.
+    """
+    max_width, can_clear = content[2] & 31, bool(content[2] & 128)
+    fresh = [bytes([value]) for value in range(256)] + [b""] * can_clear
+    table, width, previous = fresh.copy(), 9, b""
+    out = bytearray()
+    group = position = 24  # in bits; the header has three bytes
+    while position + width <= 8 * len(content):
+        byte, shift = divmod(position, 8)
+        window = int.from_bytes(content[byte : byte + 4], "little")
+        code = window >> shift & ((1 << width) - 1)
+        position += width
+        clear = can_clear and code == 256
+        if clear:
+            table, previous = fresh.copy(), b""
+        elif code > len(table) or (code == len(table) and not previous):
+            raise ValueError(f"code {code} stands for nothing")
+        else:
+            entry = table[code] if code < len(table) else previous + previous[:1]
+            out += entry
+            if previous and len(table) < 1 << max_width:
+                table.append(previous + entry[:1])
+            previous = entry
+        if clear or (len(table) == 1 << width and width < max_width):
+            # Codes come in groups of eight; a group that is cut short is filled up.
+            position += -(position - group) % (8 * width)
+            group = position
+            width = 9 if clear else width + 1
+    return bytes(out)
+
+
+# What a compressed file begins with.
+_OPENERS: dict[bytes, Callable[[bytes], bytes]] = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+    b"\xfd7zXZ\x00": lzma.decompress,
+    b"\x1f\x9d": _unlzw,
+}
 
 
 def read_libsvm(path: Path, n_features: int) -> tuple[Any, NDArray[Any]]:
@@ -159,7 +212,8 @@ def read_pickle(path: Path) -> Any:
     except _RefusedName as error:
         raise DataFileError(
             f"{path} was not read: it is a pickle that calls for {error}, which no "
-            "data file needs and which could run any program. Delete it and load again"
+            "data file needs and which could run any program. Delete it and load again",
+            reason=f"{path.name}: a pickle that calls for {error}",
         ) from None
     # A damaged pickle can make NumPy and SciPy complain in any of these ways.
     except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError,
