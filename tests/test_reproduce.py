@@ -312,7 +312,7 @@ def test_a_run_changes_no_global_state(tmp_path):
 def start(folder, *options):
     """Start the command line in a process group of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "pairlearn", "reproduce", *SMALL, "--trials", "2000",
+        [sys.executable, "-m", "pairlearn", "reproduce", *SMALL, "--quick",
          "--jobs", "2", "--out", str(folder), *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -323,7 +323,7 @@ def start(folder, *options):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
-    reproduce(SMALL, folder, Options(trials=2000))
+    reproduce(SMALL, folder, Options(quick=True))
     return rows(folder)
 
 
@@ -332,15 +332,19 @@ def undisturbed(tmp_path_factory):
 )
 def test_killed_at_random_moments_and_resumed(tmp_path, undisturbed, kills):
     rng = np.random.default_rng(0)
-    for _ in range(kills):
-        run = start(tmp_path)
-        time.sleep(rng.uniform(1.5, 4))
-        # The whole group: a worker that lives on would be a different test.
-        os.killpg(run.pid, signal.SIGKILL)
-        run.communicate()
-    with Store(tmp_path) as store:
-        stored = len(store.keys())
-    assert stored > 0
+    with Store.create(tmp_path) as store:
+        for _ in range(kills):
+            there = len(store.keys())
+            run = start(tmp_path)
+            # Anywhere between the first trial it stores and some later one.
+            while run.poll() is None and len(store.keys()) == there:
+                time.sleep(0.02)
+            time.sleep(rng.uniform(0, 0.5))
+            # The whole group: a worker that lives on would be a different test.
+            os.killpg(run.pid, signal.SIGKILL)
+            run.communicate()
+            assert run.returncode == -signal.SIGKILL
+        assert 0 < len(store.keys()) < sum(map(len, undisturbed))
     run = start(tmp_path)
     _, complaints = run.communicate()
     assert run.returncode == 0, complaints
