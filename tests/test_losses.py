@@ -121,3 +121,13 @@ def test_unknown_loss_lists_the_known_ones():
     with pytest.raises(ValueError, match=r"unknown loss 'log'.*'logistic'"):
         get_loss("log")
     assert get_loss(LOSSES["hinge"]) is LOSSES["hinge"]
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_linear_odd_is_what_it_says(name):
+    loss = LOSSES[name]
+    u = np.linspace(0.1, 5, 50)
+    ratio = (loss.value(u) - loss.value(-u)) / u
+    is_linear = np.allclose(ratio, ratio[0])
+    # Unhinged and linear are linear altogether, but have no bottom.
+    assert is_linear == (loss.linear_odd or not loss.bounded_below)

@@ -285,6 +285,17 @@ def test_an_sd_risk_without_a_bottom_is_noticed(blob_pairs):
         SDClassifier(prior=0.6, loss="exponential").fit(*blob_pairs)
 
 
+def test_a_deep_minimum_of_a_convex_risk_is_no_fall_without_end():
+    """Few pairs and a prior near 1/2: the penalty alone holds the weights."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(200) < 0.45, 1, -1)
+    X = rng.normal(size=(200, 60)) + 0.5 * y[:, None]
+    pairs, t = Pairs.sample(X, 100, y, random_state=0)
+    clf = SDClassifier(prior=0.45, loss="logistic", solver="lbfgs").fit(pairs, t)
+    assert clf.objective_ < -1e3
+    assert clustering_error(y, clf.predict(X)) < 0.2
+
+
 def test_different_answers_alone_cannot_name_the_classes(blobs, blob_pairs):
     pairs, t = blob_pairs
     apart = t < 0

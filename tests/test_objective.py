@@ -1,12 +1,20 @@
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import check_grad
 
 from pairlearn.losses import LOSSES
-from pairlearn.objective import Frame, PairObjective
+from pairlearn.objective import Frame, PairObjective, PointObjective
 from pairlearn.points import as_points
-from pairlearn.risks import ProductRisk, answer_coefficients
+from pairlearn.risks import (
+    BinaryLink,
+    LikelihoodRisk,
+    PointRisk,
+    ProductRisk,
+    answer_coefficients,
+)
 
 N_POINTS, N_FEATURES, N_PAIRS = 30, 5, 40
 
@@ -138,14 +146,15 @@ def test_moment_is_the_matrix_of_the_definition(kind, framed):
     np.testing.assert_allclose(J.moment(M[0]), M @ M[0], atol=1e-12)
 
 
-def test_along_and_batch_agree_with_the_whole():
+def test_along_and_batches_agree_with_the_whole():
     X, index, t, weight, rng = problem()
     J = objective(X, index, t, weight)
     u = rng.normal(size=N_FEATURES + 1)
     assert J.along(u)(1.7) == pytest.approx(J(1.7 * u)[0], rel=1e-12)
     # Batches are unbiased: those of a partition average to the whole.
-    parts = np.arange(N_PAIRS).reshape(4, -1)
-    batches = [J.batch(pairs)(u) for pairs in parts]
+    order = rng.permutation(N_PAIRS)
+    batches = [J.evaluate(u, *batch) for batch in J.batches(order, N_PAIRS // 4)]
+    assert len(batches) == 4
     assert np.mean([value for value, _ in batches]) == pytest.approx(J(u)[0])
     np.testing.assert_allclose(np.mean([g for _, g in batches], axis=0), J(u)[1])
 
@@ -166,3 +175,51 @@ def test_mean_and_variance():
         mean, variance = as_points(table).mean_and_variance()
         np.testing.assert_allclose(mean, X.mean(axis=0), rtol=1e-5)
         np.testing.assert_allclose(variance, X.var(axis=0), rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(
+    "risk",
+    [
+        ProductRisk("logistic"),
+        LikelihoodRisk(BinaryLink()),
+        PointRisk("logistic"),
+    ],
+    ids=["product", "likelihood", "points"],
+)
+def test_the_compiled_epoch_takes_the_steps_of_numpy(
+    risk, fit_intercept, dtype, monkeypatch
+):
+    pytest.importorskip("numba", reason="the compiled epochs are in the extra `fast`")
+    X, index, t, weight, rng = problem(dtype=dtype)
+    frame = Frame.plain(N_FEATURES, fit_intercept)
+    if isinstance(risk, ProductRisk | LikelihoodRisk):
+        same, different = answer_coefficients(t, weight)
+        J = PairObjective(as_points(X), index, same, different, risk, 0.1, frame)
+    else:
+        # A soft label counts for both classes, as in the risk of SD.
+        positive, negative = answer_coefficients(
+            rng.uniform(-1, 1, N_POINTS), np.ones(N_POINTS)
+        )
+        J = PointObjective(as_points(X), positive, negative, risk, 0.1, frame)
+    assert J._compiled_epoch() is not None
+    start = rng.normal(size=J.size)
+    order = rng.permutation(J.n_terms)
+    u, value = J.epoch(start, order, 7, 0.1)
+    monkeypatch.setattr(type(J), "_compiled_epoch", lambda _: None)
+    expected, value_expected = J.epoch(start, order, 7, 0.1)
+    digits = {"rtol": 1e-10} if dtype == np.float64 else {"rtol": 1e-4, "atol": 1e-6}
+    np.testing.assert_allclose(u, expected, **digits)
+    assert value == pytest.approx(value_expected, rel=digits["rtol"])
+    assert not np.array_equal(u, start)
+
+
+def test_without_numba_sgd_takes_the_same_steps(monkeypatch):
+    X, index, t, weight, rng = problem()
+    J = objective(X, index, t, weight, frame=Frame.plain(N_FEATURES, True))
+    start, order = rng.normal(size=J.size), rng.permutation(N_PAIRS)
+    compiled = J.epoch(start, order, 7, 0.1)[0]
+    monkeypatch.setitem(sys.modules, "pairlearn.fast", None)
+    assert J._compiled_epoch() is None
+    np.testing.assert_allclose(J.epoch(start, order, 7, 0.1)[0], compiled, rtol=1e-10)

@@ -60,6 +60,9 @@ class MarginLoss(ABC):
     bounded_below : bool
         Whether the loss has a lower bound; without one only a constraint on the
         weights keeps a minimiser finite.
+    linear_odd : bool
+        Whether phi(u) - phi(-u) is linear in u; then the unbiased risks of points (SD,
+        SU, DU) are convex.
     psi_max : float
         psi(1), the largest value of the psi-transform.
     """
@@ -68,6 +71,7 @@ class MarginLoss(ABC):
     calibrated: ClassVar[bool] = True
     smooth: bool = True
     bounded_below: ClassVar[bool] = True
+    linear_odd: ClassVar[bool] = False
     psi_max: ClassVar[float] = 1.0
 
     @abstractmethod
@@ -135,6 +139,7 @@ class LogisticLoss(MarginLoss):
     """
 
     name = "logistic"
+    linear_odd = True
     psi_max = math.log(2)
 
     def value_and_derivative(self, margin: Floats) -> tuple[Floats, Floats]:  # noqa: D102
@@ -237,6 +242,7 @@ class SquaredLoss(SquaredHingeLoss):
     """
 
     name = "squared"
+    linear_odd = True
 
     def value_and_derivative(self, margin: Floats) -> tuple[Floats, Floats]:  # noqa: D102
         slack = 1 - margin
@@ -284,6 +290,7 @@ class DoubleHingeLoss(MarginLoss):
     """
 
     name = "double_hinge"
+    linear_odd = True
     smooth = False
     psi_max = 0.5
 

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,12 +26,15 @@ from scipy import sparse
 from scipy.special import expit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Self
 
     from pairlearn._typing import Floats, Ints
     from pairlearn.points import Points
     from pairlearn.risks import LikelihoodRisk, PairRisk, PointRisk
+
+    RiskOfScores = Callable[[Floats], tuple[float, Floats]]
+    Batch = tuple[Points, RiskOfScores]
 
 __all__ = [
     "Frame",
@@ -53,6 +57,8 @@ class Frame:
     centre: Floats
     scale: Floats
     fit_intercept: bool
+    # In the plain frame u is (w, b) itself, and a step of SGD need not convert it.
+    is_plain: bool = False
 
     @property
     def size(self) -> int:
@@ -62,7 +68,7 @@ class Frame:
     @classmethod
     def plain(cls, n_features: int, fit_intercept: bool) -> Frame:
         """Return the frame in which u is (w, b) itself."""
-        return cls(np.zeros(n_features), np.ones(n_features), fit_intercept)
+        return cls(np.zeros(n_features), np.ones(n_features), fit_intercept, True)
 
     @classmethod
     def of(cls, points: Points, alpha: float, fit_intercept: bool) -> Frame:
@@ -88,10 +94,13 @@ class Frame:
     def weights(self, u: Floats) -> tuple[Floats, Floats]:
         """Return w and b of coordinates u (or of a matrix of them, as columns)."""
         n_features = len(self.scale)
-        w = (u[:n_features].T / self.scale).T
+        w = u[:n_features]
+        if not self.is_plain:
+            w = (w.T / self.scale).T
         if not self.fit_intercept:
             return w, np.zeros(u.shape[1:])
-        return w, u[n_features] - self.centre @ w
+        b = u[n_features]
+        return w, b if self.is_plain else b - self.centre @ w
 
     def coordinates(self, w: Floats, b: float) -> Floats:
         """Return the coordinates of weights w and b."""
@@ -100,10 +109,13 @@ class Frame:
 
     def gradient(self, d_w: Floats, d_b: Floats | float) -> Floats:
         """Return the gradient in u from the gradients in w and b."""
+        if not self.is_plain:
+            if self.fit_intercept:
+                d_w = d_w - np.multiply.outer(self.centre, d_b)
+            d_w = (d_w.T / self.scale).T
         if not self.fit_intercept:
-            return (d_w.T / self.scale).T
-        d_w = d_w - np.multiply.outer(self.centre, d_b)
-        return np.concatenate([(d_w.T / self.scale).T, np.asarray(d_b)[None]])
+            return d_w
+        return np.concatenate([d_w, np.asarray(d_b)[None]])
 
 
 class LinearObjective(ABC):
@@ -154,12 +166,54 @@ class LinearObjective(ABC):
             u = u.reshape(self.n_outputs, self.frame.size).T
         return self.frame.weights(u)
 
+    @property
+    @abstractmethod
+    def n_terms(self) -> int:
+        """How many pairs or points batches are made of."""
+
+    @abstractmethod
+    def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
+        """Yield batches of the terms, in the given order.
+
+        Each is its points and the risk of their scores, an unbiased estimate of the
+        risk of all.
+        """
+
     def __call__(self, u: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient at u."""
         self.n_evaluations += 1
+        return self.evaluate(u, self.points, self.risk_of)
+
+    def epoch(
+        self, u: Floats, order: Ints, batch_size: int, rate: float
+    ) -> tuple[Floats, float]:
+        """Take a step down the gradient for each batch of the terms.
+
+        Returns the new u and the mean of the objective over the batches. In the plain
+        frame the common risks of dense points have a compiled epoch, if numba is there.
+        """
+        compiled = self._compiled_epoch() if self.frame.is_plain else None
+        if compiled is not None:
+            u = u.copy()
+            return u, compiled(u, order, batch_size, self.alpha, rate)
+        values = []
+        for points, risk_of in self.batches(order, batch_size):
+            value, gradient = self.evaluate(u, points, risk_of)
+            u = u - rate * gradient
+            values.append(value)
+        return u, sum(values) / max(1, len(values))
+
+    def _compiled_epoch(self) -> Callable[..., float] | None:
+        """Return a compiled epoch for this risk and these points, if there is one."""
+        return None
+
+    def evaluate(
+        self, u: Floats, points: Points, risk_of: RiskOfScores
+    ) -> tuple[float, Floats]:
+        """Return the objective and its gradient for these points and their risk."""
         w, b = self.weights(u)
-        value, r = self.risk_of(self.points.scores(w, b))
-        d_w = self.points.pullback(r) + self.alpha * w
+        value, r = risk_of(points.scores(w, b))
+        d_w = points.pullback(r) + self.alpha * w
         value += self.alpha / 2 * float(np.vdot(w, w))
         return value, self.frame.gradient(d_w, r.sum(axis=0)).T.ravel()
 
@@ -217,22 +271,27 @@ class PointObjective(LinearObjective):
         """Return the risk of the scores of all points, and its derivatives."""
         return self.risk.value_and_gradient(scores, self.positive, self.negative)
 
-    def batch(self, rows: Ints) -> PointObjective:
-        """Return an unbiased estimate of the objective from some of the points."""
-        scale = self.points.n_points / len(rows)
-        return PointObjective(
-            self.points.take(rows),
-            scale * self.positive[rows],
-            scale * self.negative[rows],
-            self.risk,
-            self.alpha,
-            self.frame,
-        )
-
     @property
     def n_terms(self) -> int:
-        """How many points a batch is drawn from."""
+        """How many points batches are made of."""
         return self.points.n_points
+
+    def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
+        """Yield batches of points, in the given order."""
+        positive, negative = self.positive[order], self.negative[order]
+        for part, scale in _parts(len(order), batch_size, self.n_terms):
+            share = scale * positive[part], scale * negative[part]
+            yield (
+                self.points.take(order[part]),
+                partial(_risk_of_points, self.risk, *share),
+            )
+
+    def _compiled_epoch(self) -> Callable[..., float] | None:
+        fast = _compiled_for(self.points)
+        if fast is None or self.risk.compiled != "logistic":
+            return None
+        X: Any = self.points
+        return partial(fast.point_epoch, X.X, self.positive, self.negative)
 
 
 class PairObjective(LinearObjective):
@@ -307,25 +366,30 @@ class PairObjective(LinearObjective):
         r = self._coupling @ self.points.scores(w, b)
         return self.frame.gradient(self.points.pullback(r), r.sum(axis=0))
 
-    def batch(self, pairs: Ints) -> PairObjective:
-        """Return an unbiased estimate of the objective from some of the pairs."""
-        rows = np.concatenate([self.left[pairs], self.right[pairs]])
-        scale = len(self.left) / len(pairs)
-        return PairObjective(
-            self.points.take(rows),
-            np.arange(len(rows)).reshape(2, -1).T,
-            scale * self.same[pairs],
-            scale * self.different[pairs],
-            self.risk,
-            self.alpha,
-            self.frame,
-            self.n_outputs,
-        )
-
     @property
     def n_terms(self) -> int:
-        """How many pairs a batch is drawn from."""
+        """How many pairs batches are made of."""
         return len(self.left)
+
+    def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
+        """Yield batches of pairs, in the given order; a pair's points lie together."""
+        rows = np.stack([self.left[order], self.right[order]], axis=1)
+        same, different = self.same[order], self.different[order]
+        for part, scale in _parts(len(order), batch_size, self.n_terms):
+            share = scale * same[part], scale * different[part]
+            yield (
+                self.points.take(rows[part].ravel()),
+                partial(_risk_of_couples, self.risk, *share),
+            )
+
+    def _compiled_epoch(self) -> Callable[..., float] | None:
+        fast = _compiled_for(self.points)
+        if fast is None or self.risk.compiled is None or self.n_outputs > 1:
+            return None
+        X: Any = self.points
+        code = fast.RISKS[self.risk.compiled]
+        pairs = self.left, self.right, self.same, self.different
+        return partial(fast.pair_epoch, X.X, *pairs, code)
 
     @cached_property
     def _coupling(self) -> sparse.csr_array:
@@ -354,6 +418,43 @@ class PairObjective(LinearObjective):
         # NumPy's types say that bincount returns integers, weights or not.
         total: Any = np.bincount(self.left, d_left, n)
         return np.asarray(total + np.bincount(self.right, d_right, n))
+
+
+def _compiled_for(points: Points) -> Any:
+    """Return the compiled functions, if they are there and can read these points."""
+    X = getattr(points, "X", None)
+    if not isinstance(X, np.ndarray) or not X.flags.c_contiguous:
+        return None
+    try:
+        return import_module("pairlearn.fast")
+    except ImportError:
+        return None
+
+
+def _parts(n_terms: int, batch_size: int, n_all: int) -> Iterator[tuple[slice, float]]:
+    """Yield the batches as slices, with what makes each as heavy as all terms."""
+    for begin in range(0, n_terms, batch_size):
+        end = min(begin + batch_size, n_terms)
+        yield slice(begin, end), n_all / (end - begin)
+
+
+def _risk_of_points(
+    risk: PointRisk, positive: Floats, negative: Floats, scores: Floats
+) -> tuple[float, Floats]:
+    return risk.value_and_gradient(scores, positive, negative)
+
+
+def _risk_of_couples(
+    risk: PairRisk, same: Floats, different: Floats, scores: Floats
+) -> tuple[float, Floats]:
+    """Return the risk of pairs whose points follow each other, and its derivatives."""
+    couples = scores.reshape(-1, 2, *scores.shape[1:])
+    value, d_left, d_right = risk.value_and_gradient(
+        couples[:, 0], couples[:, 1], same, different
+    )
+    derivative = np.empty_like(couples)
+    derivative[:, 0], derivative[:, 1] = d_left, d_right
+    return value, derivative.reshape(scores.shape)
 
 
 class NoisyObjective:

@@ -87,7 +87,9 @@ class ArrayPoints:
 
     def take(self, rows: Ints) -> ArrayPoints:
         """Return some of the points."""
-        return ArrayPoints(self.X[rows])
+        if sparse.issparse(self.X):
+            return ArrayPoints(self.X[rows])
+        return ArrayPoints(self.X.take(rows, axis=0))
 
     def mean_and_variance(self) -> tuple[Floats, Floats]:
         """Return mean and variance of each feature, without a copy of the points."""

@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 
+# Up to this many scores, calls of NumPy take longer than the arithmetic in them.
+_FEW = 256
+
+
 def answer_coefficients(t: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Return how much "same" and "different" count for each pair; they sum to one.
 
@@ -68,6 +72,10 @@ class PairRisk(Protocol):
     @property
     def smooth(self) -> bool:
         """Whether the derivatives are continuous."""
+
+    @property
+    def compiled(self) -> str | None:
+        """Its name in `pairlearn.fast`, if it is compiled there."""
 
     def smoothed(self, width: float) -> PairRisk:
         """Return a smooth risk close to this one."""
@@ -112,6 +120,15 @@ class PointRisk:
         """Whether the derivatives are continuous."""
         return self.loss.smooth
 
+    @property
+    def compiled(self) -> str | None:
+        """Its name in `pairlearn.fast`, if it is compiled there."""
+        return "logistic" if self._is_plain_logistic else None
+
+    @property
+    def _is_plain_logistic(self) -> bool:
+        return self.loss.name == "logistic" and not self.nonnegative
+
     def smoothed(self, width: float) -> Self:
         """Return the same risk of the smoothed loss."""
         return type(self)(self.loss.smoothed(width), nonnegative=self.nonnegative)
@@ -133,6 +150,14 @@ class PointRisk:
         value : float
         derivative : ndarray of shape (n,)
         """
+        if len(scores) <= _FEW and not self.nonnegative:
+            # Of a small batch each call costs more than its numbers: a single one.
+            phi, slope = self.loss.value_and_derivative(
+                np.concatenate([scores, -scores])
+            )
+            share = np.concatenate([positive, negative])
+            slope *= share
+            return float(share @ phi), slope[: len(scores)] - slope[len(scores) :]
         one_sided = not self.nonnegative and not np.any(
             (positive != 0) & (negative != 0)
         )
@@ -178,6 +203,11 @@ class ProductRisk(PointRisk):
     >>> value
     0.5
     """
+
+    @property
+    def compiled(self) -> str | None:
+        """Its name in `pairlearn.fast`, if it is compiled there."""
+        return "product" if self._is_plain_logistic else None
 
     def value_and_gradient(  # type: ignore[override]
         self, left: Floats, right: Floats, same: Floats, different: Floats
@@ -325,6 +355,12 @@ class LikelihoodRisk:
     ) -> None:
         self.link = link
         self.flip_rates = flip_rates
+
+    @property
+    def compiled(self) -> str | None:
+        """Its name in `pairlearn.fast`, if it is compiled there."""
+        plain = isinstance(self.link, BinaryLink) and self.flip_rates == (1.0, 0.0)
+        return "likelihood" if plain else None
 
     def smoothed(self, width: float) -> LikelihoodRisk:  # noqa: ARG002
         """Return itself: it is smooth."""

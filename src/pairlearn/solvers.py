@@ -55,7 +55,8 @@ class Solution:
     value : float
         The objective there.
     history : list of float
-        The objective after each iteration (L-BFGS) or epoch (SGD).
+        The objective after each iteration (L-BFGS), or its mean over the batches of
+        each epoch (SGD).
     n_evaluations : int
         How often the objective was evaluated, over all starts.
     converged : bool
@@ -155,16 +156,18 @@ def minimise_sgd(
 ) -> Solution:
     """Minimise by stochastic gradient descent with a constant rate.
 
-    Each epoch visits the pairs once, in a new random order.
+    Each epoch visits the terms once, in a new random order. The history holds the
+    objective at the start and then its mean over the batches of each epoch, which
+    costs nothing; a pass over all terms after each epoch would double the time.
     """
     history = [objective(start)[0]]
     u = start
     for _ in range(max_iter):
         order = rng.permutation(objective.n_terms)
-        u = sgd_epoch(objective, u, order, batch_size, learning_rate)
-        with np.errstate(over="ignore", invalid="ignore"):
-            history.append(objective(u)[0])
-    return Solution(u, history[-1], history, objective.n_evaluations, converged=True)
+        u, value = sgd_epoch(objective, u, order, batch_size, learning_rate)
+        history.append(value)
+    value = objective(u)[0]
+    return Solution(u, value, history, max_iter + 2, converged=True)
 
 
 def sgd_epoch(
@@ -173,19 +176,20 @@ def sgd_epoch(
     order: Ints,
     batch_size: int,
     learning_rate: float,
-) -> Floats:
-    """Take one gradient step for each batch, in the given order."""
-    for begin in range(0, len(order), batch_size):
-        with np.errstate(over="ignore", invalid="ignore"):
-            _, gradient = objective.batch(order[begin : begin + batch_size])(u)
-            u = u - learning_rate * gradient
+) -> tuple[Floats, float]:
+    """Take one gradient step for each batch, in the given order.
+
+    Returns the new weights and the mean of the objective over the batches.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        u, value = objective.epoch(u, order, batch_size, learning_rate)
     if not np.isfinite(u).all():
         raise FloatingPointError(
             f"SGD diverged at learning_rate={learning_rate}: lower it, scale the "
             "features (make_pair_pipeline(StandardScaler(), ...)), or use "
             "solver='lbfgs'"
         )
-    return u
+    return u, value
 
 
 def _lbfgs(

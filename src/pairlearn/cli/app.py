@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -69,3 +70,113 @@ def demo(
         typer.echo(f"cannot write the figure {out}: {error}", err=True)
         raise typer.Exit(1) from None
     typer.echo(f"Figure: {out}")
+
+
+@app.command()
+def reproduce(
+    experiments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID...",
+            help="all, table-tabular, table-pubmed, table-methods, fig-sample-size, "
+            "fig-prior, fig-assignment or fig-naive-assignment.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for results and report.")
+    ] = Path("reproduction"),
+    quick: Annotated[
+        bool,
+        typer.Option(help="The smallest run that shows the shape: a few minutes."),
+    ] = False,
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, help="Trials of each cell.", show_default="the paper's"),
+    ] = None,
+    datasets: Annotated[
+        str | None,
+        typer.Option(help="Some of the data sets, with commas.", show_default="all"),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Some of the methods, with commas.", show_default="all"),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Trials at a time; -1: one a core.")
+    ] = -1,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the data sets. What is missing is downloaded.",
+            show_default="$PAIRLEARN_DATA, then the cache",
+        ),
+    ] = None,
+) -> None:
+    """Make the paper's tables and figures again, beside the printed numbers.
+
+    Every finished trial is stored at once. A run that was stopped, in whatever way,
+    goes on where it was when the same command is given again. At the end a report
+    is written to the same folder: report.html, report.md and the figures.
+    """
+    from pairlearn.cli.reproduce import Display
+    from pairlearn.reproduce.experiment import Options
+    from pairlearn.reproduce.runner import plan, reproduce
+
+    options = Options(trials, _names(datasets), _names(methods), quick)
+    try:
+        if not plan(experiments, options):
+            raise ValueError("no experiment has these data sets and these methods")
+    except ValueError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    with Display() as display:
+        try:
+            failed = reproduce(
+                experiments,
+                out,
+                options,
+                n_jobs=jobs,
+                data_home=data,
+                command="pairlearn " + " ".join(sys.argv[1:]),
+                on_start=display.start,
+                on_done=display.finished,
+            )
+        except OSError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            typer.echo(
+                f"stopped; {display.done} trials were stored. The same command goes on "
+                "where this one was",
+                err=True,
+            )
+            raise typer.Exit(130) from None
+    report(out)
+    if failed:
+        typer.echo(f"{len(failed)} trials failed; see above", err=True)
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    folder: Annotated[
+        Path, typer.Argument(help="The folder given to `reproduce --out`.")
+    ],
+) -> None:
+    """Write the report of a reproduction: report.html, report.md and figures."""
+    from pairlearn.reproduce.report import write_report
+
+    try:
+        written = write_report(folder)
+    except OSError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    typer.echo(f"Report: {next(p for p in written if p.suffix == '.html')}")
+
+
+def _names(listed: str | None) -> tuple[str, ...] | None:
+    """Return the names in a list with commas."""
+    if listed is None:
+        return None
+    return tuple(name.strip() for name in listed.split(",") if name.strip())

@@ -72,8 +72,11 @@ class LinearPairClassifier(PairClassifierBase):
         if self.coef_[0, largest] < 0:
             self._flip()
 
-    def _record(self, solution: Solution) -> None:
-        if not solution.value > -1e3:
+    def _record(self, solution: Solution, *, convex: bool = False) -> None:
+        # A convex risk may lie far below zero, with the penalty alone to hold it: that
+        # is a minimum all the same. Any other has no bottom there.
+        endless = not convex and solution.value <= -1e3
+        if endless or not np.isfinite(solution.value):
             raise FloatingPointError(
                 "the risk fell without end: its negative parts outweigh the rest on "
                 "these few pairs. Use nonnegative=True, a larger alpha, or a loss that "
@@ -228,7 +231,7 @@ class LinearPairClassifier(PairClassifierBase):
             weight * (1 + answers) / (2 * len(pairs)),
             weight * (1 - answers) / (2 * len(pairs)),
         )
-        u = sgd_epoch(
+        u, _ = sgd_epoch(
             objective,
             plain.coordinates(self.coef_[0], float(self.intercept_[0])),
             np.arange(len(pairs)),

@@ -137,7 +137,8 @@ class CIPSClassifier(LinearPairClassifier):
     objective_ : float
         J at the solution.
     history_ : dict
-        "objective": J after each iteration or epoch, as an array;
+        "objective": J after each iteration, or its mean over the batches of each
+        epoch of SGD;
         "n_evaluations": how often J was evaluated.
     n_iter_ : int
         Iterations or epochs of the best start.

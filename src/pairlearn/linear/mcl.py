@@ -110,7 +110,8 @@ class MCLClassifier(LinearPairClassifier):
     objective_ : float
         J at the solution.
     history_ : dict
-        "objective": J after each iteration or epoch; "n_evaluations".
+        "objective": J after each iteration, or its mean over the batches of each
+        epoch of SGD; "n_evaluations".
     n_iter_ : int
         Iterations or epochs of the best start.
     flip_rates_ : tuple of float

@@ -222,7 +222,8 @@ class SDClassifier(LinearPairClassifier):
                 solver, make, X, rng, lambda objective: [np.zeros(objective.size)]
             )
         self._store(*objective.weights(solution.u))
-        self._record(solution)
+        convex = risk.loss.linear_odd and not self.nonnegative
+        self._record(solution, convex=convex)
         self.assignment_ = None
         return self
 

@@ -1,0 +1,98 @@
+"""The progress of a reproduction, on a terminal or in a log."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from pairlearn.reproduce.runner import EXPERIMENTS
+
+if TYPE_CHECKING:
+    from pairlearn.reproduce.runner import Done
+    from pairlearn.reproduce.store import Trial
+
+__all__ = ["Display"]
+
+# In a log, a line about the progress at most this often.
+LOG_SECONDS = 30
+
+
+class Display:
+    """Shows how many trials are done, how many remain, and for how long.
+
+    Trials take from milliseconds to minutes, so the bar and the time that remains
+    count the work in them, not their number.
+    """
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True)
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[done]} of {task.fields[trials]} trials"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self.console,
+            disable=not self.console.is_terminal,
+            speed_estimate_period=600,
+        )
+        self.task = self.progress.add_task("", total=1, done=0, trials=0)
+        self.done = self.trials = 0
+        self.logged = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def start(self, trials: list[Trial], there: int) -> None:
+        """Begin with trials to run, and some that are there already."""
+        self.trials = len(trials)
+        already = f", {there} are there already" if there else ""
+        self.console.print(f"{len(trials)} trials to run{already}")
+        total = sum(map(_work, trials))
+        self.progress.update(self.task, total=total, trials=len(trials))
+
+    def finished(self, done: Done) -> None:
+        """Count a trial that has ended."""
+        self.done += 1
+        trial = done.trial
+        if done.problem is not None:
+            self.console.print(f"failed: {describe(trial)}: {done.problem}")
+        self.progress.update(
+            self.task,
+            advance=_work(trial),
+            done=self.done,
+            description=f"{trial.experiment} {trial.dataset}",
+        )
+        if not self.console.is_terminal and (
+            time.monotonic() - self.logged > LOG_SECONDS
+        ):
+            self.logged = time.monotonic()
+            self.console.print(f"{self.done} of {self.trials} trials done")
+
+
+def describe(trial: Trial) -> str:
+    """Return a trial in words."""
+    return (
+        f"{trial.experiment}, {trial.dataset}, {trial.method}, m = {trial.m}, "
+        f"seed {trial.seed}"
+    )
+
+
+def _work(trial: Trial) -> float:
+    return EXPERIMENTS[trial.experiment].work(trial)

@@ -1,0 +1,97 @@
+"""What an experiment is: trials to run, and how to run one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pairlearn.reproduce.store import Trial
+
+__all__ = ["Experiment", "Options", "chosen"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What of an experiment to run.
+
+    Attributes
+    ----------
+    trials : int or None
+        Trials of each cell; None: as many as in the paper.
+    datasets, methods : sequence of str or None
+        Some of the data sets or methods; None: all.
+    quick : bool
+        The smallest run that still shows the shape.
+    """
+
+    trials: int | None = None
+    datasets: Sequence[str] | None = None
+    methods: Sequence[str] | None = None
+    quick: bool = False
+
+    def n_trials(self, full: int, quick: int) -> int:
+        """Return the number of trials, given the full and the quick one."""
+        if self.trials is not None:
+            return self.trials
+        return quick if self.quick else full
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of the paper.
+
+    Attributes
+    ----------
+    name : str
+        Its id on the command line.
+    title : str
+        What it shows, in a few words.
+    datasets, methods : tuple of str
+        All of them.
+    plan : callable
+        Options, data sets and methods -> trials, in the order to run them.
+    run : callable
+        Trial and data folder -> results.
+    work : callable
+        Trial -> how long it takes, up to a factor; for the estimate of what remains.
+    """
+
+    name: str
+    title: str
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    plan: Callable[[Options, Sequence[str], Sequence[str]], Iterable[Trial]]
+    run: Callable[[Trial, Any], dict[str, Any]]
+    work: Callable[[Trial], float] = lambda _: 1.0
+
+    def trials(self, options: Options) -> list[Trial]:
+        """Return the trials that the options ask for."""
+        datasets = _some(self.datasets, options.datasets)
+        methods = _some(self.methods, options.methods)
+        return list(self.plan(options, datasets, methods))
+
+
+def chosen(
+    wanted: Sequence[str] | None, known: Iterable[str], kind: str
+) -> tuple[str, ...] | None:
+    """Return the known names that are meant, whatever their case; None stays None."""
+    if wanted is None:
+        return None
+    by_lower = {name.lower(): name for name in known}
+    for name in wanted:
+        if name.lower() not in by_lower:
+            close = get_close_matches(name.lower(), by_lower, 1)
+            hint = f" Did you mean {by_lower[close[0]]!r}?" if close else ""
+            raise ValueError(
+                f"there is no {kind} {name!r} here.{hint} "
+                f"There are: {', '.join(by_lower.values())}"
+            )
+    return tuple(by_lower[name.lower()] for name in wanted)
+
+
+def _some(known: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(n for n in known if wanted is None or n in wanted)

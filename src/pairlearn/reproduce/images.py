@@ -1,0 +1,95 @@
+"""The two figures on images: error against the number of pairs, and the prior."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from pairlearn.reproduce.experiment import Experiment, Options
+from pairlearn.reproduce.methods import METHODS, test_error
+from pairlearn.reproduce.sample import draw_images, draw_images_with_prior
+from pairlearn.reproduce.store import Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["PRIOR", "SAMPLE_SIZE"]
+
+DATASETS = ("mnist", "fashion-mnist", "kuzushiji-mnist")
+SMALL = "kuzushiji-mnist"  # 10,000 images are at hand, not 70,000
+SIZES = (1000, 2000, 4000, 8000, 12000, 16000, 20000)
+PRIORS = ("1/7", "2/7", "3/7", "4/7", "5/7", "6/7")
+QUICK_EPOCHS = 50
+
+
+def _settings(method: str, *, quick: bool) -> dict[str, Any]:
+    settings = dict(METHODS[method].settings)
+    if quick:
+        settings["max_iter"] = QUICK_EPOCHS
+    return settings
+
+
+def _datasets(options: Options, datasets: Sequence[str]) -> Sequence[str]:
+    return ("mnist",) if options.quick and options.datasets is None else datasets
+
+
+def _plan_sizes(
+    options: Options, datasets: Sequence[str], methods: Sequence[str]
+) -> Iterator[Trial]:
+    sizes = (1000, 4000) if options.quick else SIZES
+    datasets = _datasets(options, datasets)
+    seeds = range(options.n_trials(20, 2))
+    for seed, dataset, m, method in product(seeds, datasets, sizes, methods):
+        if dataset == SMALL and m > 4000:
+            continue
+        settings = _settings(method, quick=options.quick)
+        yield Trial("fig-sample-size", dataset, method, m, seed, settings)
+
+
+def _run_sizes(trial: Trial, data_home: Any) -> dict[str, Any]:
+    sample = draw_images(trial.dataset, trial.m, trial.seed, data_home=data_home)
+    return {"error": test_error(trial.method, trial.settings, sample, trial.seed)}
+
+
+def _plan_priors(
+    options: Options, datasets: Sequence[str], methods: Sequence[str]
+) -> Iterator[Trial]:
+    priors = PRIORS[::2] if options.quick else PRIORS
+    datasets = _datasets(options, datasets)
+    seeds = range(options.n_trials(10, 2))
+    for seed, dataset, prior, method in product(seeds, datasets, priors, methods):
+        m = 2000 if dataset == SMALL or options.quick else 10000
+        settings = _settings(method, quick=options.quick)
+        settings |= {"prior": prior, "n_test": 1800 if dataset == SMALL else 10000}
+        yield Trial("fig-prior", dataset, method, m, seed, settings)
+
+
+def _run_priors(trial: Trial, data_home: Any) -> dict[str, Any]:
+    settings = dict(trial.settings)
+    prior, n_test = float(Fraction(settings.pop("prior"))), settings.pop("n_test")
+    sample = draw_images_with_prior(
+        trial.dataset, trial.m, prior, trial.seed, n_test=n_test, data_home=data_home
+    )
+    return {"error": test_error(trial.method, settings, sample, trial.seed)}
+
+
+SAMPLE_SIZE = Experiment(
+    name="fig-sample-size",
+    title="Clustering error against the number of pairs, on images",
+    datasets=DATASETS,
+    methods=("CIPS", "SV"),
+    plan=_plan_sizes,
+    run=_run_sizes,
+    work=lambda trial: trial.m,
+)
+
+PRIOR = Experiment(
+    name="fig-prior",
+    title="Clustering error against the class prior, on images",
+    datasets=DATASETS,
+    methods=("CIPS", "SD", "SV"),
+    plan=_plan_priors,
+    run=_run_priors,
+    work=lambda trial: trial.m,
+)

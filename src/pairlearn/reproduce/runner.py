@@ -1,0 +1,193 @@
+"""Running trials: in parallel, each stored as soon as it is done."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import time
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+import pairlearn
+from pairlearn.reproduce.assignment import ASSIGNMENT, NAIVE
+from pairlearn.reproduce.experiment import Experiment, Options, chosen
+from pairlearn.reproduce.images import PRIOR, SAMPLE_SIZE
+from pairlearn.reproduce.pubmed import PUBMED
+from pairlearn.reproduce.rates import METHODS_TABLE
+from pairlearn.reproduce.store import Store, Trial
+from pairlearn.reproduce.tabular import TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["EXPERIMENTS", "Done", "plan", "reproduce", "versions"]
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        TABLE, PUBMED, METHODS_TABLE, ASSIGNMENT, NAIVE, PRIOR, SAMPLE_SIZE
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Done:
+    """A trial that has ended: with results, or with the error that ended it."""
+
+    trial: Trial
+    results: dict[str, Any]
+    seconds: float
+    problem: str | None = None
+
+
+def plan(names: Sequence[str], options: Options) -> list[Trial]:
+    """Return the trials of some experiments; "all" stands for every one.
+
+    Examples
+    --------
+    >>> len(plan(["fig-naive-assignment"], Options(quick=True)))
+    72
+    """
+    if "all" in names:
+        names = list(EXPERIMENTS)
+    chosen(names, EXPERIMENTS, "experiment")
+    wanted = [EXPERIMENTS[name] for name in dict.fromkeys(names)]
+    for kind in ("datasets", "methods"):
+        known = dict.fromkeys(n for e in wanted for n in getattr(e, kind))
+        chosen(getattr(options, kind), known, kind.removesuffix("s"))
+    return [trial for experiment in wanted for trial in experiment.trials(options)]
+
+
+def reproduce(
+    names: Sequence[str],
+    folder: str | Path,
+    options: Options | None = None,
+    *,
+    n_jobs: int = 1,
+    data_home: Any = None,
+    command: str = "pairlearn.reproduce",
+    on_start: Callable[[list[Trial], int], None] | None = None,
+    on_done: Callable[[Done], None] | None = None,
+) -> list[Done]:
+    """Run the trials that the store of a folder does not have yet.
+
+    Each finished trial is stored at once, so a run can be stopped at any moment and
+    started again. The trials run with joblib, in whatever backend
+    :func:`joblib.parallel_config` sets.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Experiments, or "all".
+    folder : path
+        Where the store lies, or will.
+    options : Options, optional
+        What of the experiments to run.
+    n_jobs : int, default=1
+        Trials at a time; -1: one for each core.
+    data_home : path, optional
+        Folder of the data sets.
+    command : str
+        What to record as the source of this run.
+    on_start : callable, optional
+        Called with the trials to run, and how many were there already.
+    on_done : callable, optional
+        Called after each trial.
+
+    Returns
+    -------
+    list of Done
+        The trials that failed; the others are in the store.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     failed = reproduce(
+    ...         ["fig-assignment"], folder, Options(trials=3, quick=True))
+    ...     store = Store(folder)
+    ...     len(failed), len(store.keys())
+    ...     store.close()
+    (0, 63)
+    """
+    trials = plan(names, options or Options())
+    with Store.create(folder) as store:
+        there = store.keys()
+        left = [trial for trial in trials if trial.key not in there]
+        if on_start:
+            on_start(left, len(trials) - len(left))
+        if not left:
+            return []
+        run, failed = store.begin(command, versions()), []
+        for done in _execute_all(left, n_jobs, data_home):
+            if done.problem is None:
+                store.add(done.trial, done.results, seconds=done.seconds, run=run)
+            else:
+                failed.append(done)
+            if on_done:
+                on_done(done)
+    return failed
+
+
+def _execute_all(trials: list[Trial], n_jobs: int, data_home: Any) -> Iterator[Done]:
+    parallel = joblib.Parallel(
+        n_jobs=n_jobs, return_as="generator_unordered", batch_size=1
+    )
+    results: Iterator[Done] = parallel(
+        joblib.delayed(execute)(trial, data_home) for trial in trials
+    )
+    return results
+
+
+def execute(trial: Trial, data_home: Any = None) -> Done:
+    """Run one trial on one thread; an error in it is reported, not raised."""
+    # What a user must be told (no such file) is an OSError and ends the run.
+    start = time.perf_counter()
+    results: dict[str, Any] = {}
+    problem = None
+    with threadpool_limits(1), warnings.catch_warnings():
+        # Thousands of fits: a warning about one of them helps nobody.
+        warnings.simplefilter("ignore")
+        try:
+            results = EXPERIMENTS[trial.experiment].run(trial, data_home)
+        except (ArithmeticError, ValueError) as error:
+            problem = f"{type(error).__name__}: {error}"
+    return Done(trial, results, time.perf_counter() - start, problem)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return what the results depend on: code, libraries, and the machine."""
+    names = ("numpy", "scipy", "scikit-learn", "joblib", "numba")
+    found = {"pairlearn": pairlearn.__version__, "source": source_digest()}
+    found["python"] = platform.python_version()
+    for name in names:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "none"
+    found["machine"] = f"{platform.system()} {platform.machine()}"
+    found["cores"] = str(os.cpu_count())
+    return found
+
+
+def source_digest() -> str:
+    """Return a short digest of the package's own code.
+
+    Unlike a commit, it is there when the package is installed, and it changes with
+    every change that is not committed.
+    """
+    root = Path(pairlearn.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
