@@ -410,22 +410,34 @@ def test_folder_that_cannot_be_written(tmp_path):
     assert not list(tmp_path.glob(".partial*"))
 
 
-def test_versions_and_settings(tmp_path):
+def test_versions(tmp_path):
     rows = list(tabular_rows(n=4))
     fill(tmp_path, [row for row in rows if row[0].seed < 2])
-    extra = Trial("table-tabular", "adult", "CIPS", 100, 9, {"solver": "sgd"})
     later = [row for row in rows if row[0].dataset == "w8a"]
-    fill(
-        tmp_path, [*later, (extra, {"error": 0.4})], {"pairlearn": "1.0", "commit": "d"}
-    )
+    fill(tmp_path, later, {"pairlearn": "1.0", "commit": "d"})
     write_report(tmp_path)
     text = (tmp_path / "report.md").read_text()
-    assert "- `table-tabular`: w8a, m 100, CIPS: commit abc and d" in text
-    assert "`table-tabular`: banana, m 100" not in text
-    assert "1 numbers are means over trials with different settings" not in text
-    assert "**Attention:** one number is a mean over trials with different" in text
-    assert '`solver = "sgd"`' in text
-    assert "0 to 3, 9" in text
+    assert "- `table-tabular`: commit abc and d: 24 numbers (w8a 100 CIPS, " in text
+    assert "banana 100 " not in text
+    assert "| 1 | 1.0 | abc | " in text
+    assert "0 to 3" in text
+
+
+def test_one_setting_for_each_number(tmp_path):
+    full = list(size_rows())
+    quick = [
+        (
+            Trial("fig-sample-size", t.dataset, t.method, t.m, t.seed, {"epochs": 5}),
+            {"error": 0.5},
+        )
+        for t, _ in full
+        if t.seed < 2 and t.method == "CIPS"
+    ]
+    fill(tmp_path, [*quick, *full])
+    write_report(tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "2 trials with `epochs = 5`; shown: 20 with no further settings" in text
+    assert "| **MNIST** | CIPS | 19.5 (0.2) | 16.7 (0.2) |" in text
 
 
 def test_summary_counts_the_verdicts(full):
@@ -572,6 +584,26 @@ def test_prior_ignores_trials_with_fewer_pairs():
     ]
     alone, mixed = (prior.build(as_frame(r)) for r in (rows, rows + quick))
     assert alone.checks == mixed.checks
+
+
+def test_extra_solver_appears_when_it_has_been_run():
+    def claims(section):
+        return [check.claim for check in section.checks]
+
+    for module, rows in ((prior, prior_rows()), (sample_size, size_rows())):
+        frame = as_frame(rows)
+        plain = frame[~frame["method"].str.contains("L-BFGS")]
+        assert any("L-BFGS" in claim for claim in claims(module.build(frame)))
+        assert not any("L-BFGS" in claim for claim in claims(module.build(plain)))
+
+
+def test_quick_run_has_fewer_priors():
+    frame = as_frame(prior_rows())
+    quick = frame[frame["prior"].isin(["1/7", "3/7", "5/7"])]
+    assert verdict(prior.build(quick), "SD: the error") == "holds"
+    assert verdict(prior.build(frame[frame["prior"] == "1/7"]), "SD: the") == (
+        "not run yet"
+    )
 
 
 def test_assignment_verdicts_flip():

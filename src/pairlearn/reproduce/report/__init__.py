@@ -96,8 +96,9 @@ def build(folder: str | Path) -> list[Section]:
     """Return the sections of the report of a folder, summary first."""
     folder = Path(folder)
     with Store(folder) as store:
-        frames = {name: store.frame(name) for name in EXPERIMENTS}
+        everything = {name: store.frame(name) for name in EXPERIMENTS}
         keys, runs = store.keys(), store.runs()
+    frames, left_out = settings.choose(everything, keys)
     if not any(len(frame) for frame in frames.values()):
         raise StoreError(
             f"there are no finished trials in {folder}: `pairlearn reproduce all "
@@ -113,7 +114,7 @@ def build(folder: str | Path) -> list[Section]:
     if notes.is_file():
         text = markdown.demote(notes.read_text("utf-8"))
         sections.append(Section("differences", "What differs, and why", [Notes(text)]))
-    sections.append(settings.build(frames, keys, runs))
+    sections.append(settings.build(frames, keys, runs, left_out))
     return [summary.build(frames, sections), *sections]
 
 

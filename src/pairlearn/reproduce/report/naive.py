@@ -117,7 +117,7 @@ def _check(frame: pd.DataFrame) -> Check:
     if not len(frame):
         return Check(claim, tested.format(border=BORDER), "not run yet", "0 points")
     border = BORDER
-    n_points = float(frame["n_points" if "n_points" in frame else "m"].min())
+    n_points = float(frame["points" if "points" in frame else "m"].min())
     if n_points > 0:
         # Three standard deviations of a mean of signs.
         border = max(border, 3 / math.sqrt(n_points))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from pairlearn.reproduce.report.blocks import (
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
     from pairlearn.reproduce.store import Key
 
-__all__ = ["build", "duration"]
+__all__ = ["build", "choose", "duration"]
 
 
 def build(
-    frames: dict[str, pd.DataFrame], keys: Iterable[Key], runs: pd.DataFrame
+    frames: dict[str, pd.DataFrame],
+    keys: Iterable[Key],
+    runs: pd.DataFrame,
+    left_out: list[str],
 ) -> Section:
     """Return the closing section.
 
@@ -39,6 +42,8 @@ def build(
         The keys of all trials, from which the settings are read.
     runs : DataFrame
         The runs, with their versions.
+    left_out : list of str
+        Trials that are in the store and not in the report.
 
     Returns
     -------
@@ -48,7 +53,7 @@ def build(
     blocks: list[Block] = [
         Text("What was run:"),
         _experiments(frames),
-        *_mixed(keys),
+        *_attention(left_out),
         Bullets(
             "Settings of each experiment, as they stand in the store", _settings(keys)
         ),
@@ -119,6 +124,8 @@ def _ranges(numbers: Iterable[int]) -> str:
     return ", ".join(shown + more) or "–"
 
 
+_NAMED = 20  # so many numbers are named, the others counted
+
 # Settings that are an axis of a figure: they differ within an experiment by design.
 _AXES = ("prior", "threshold", "repeats", "false_negative", "false_positive")
 
@@ -156,22 +163,61 @@ def _settings(keys: list[Key]) -> list[str]:
     return items
 
 
-def _mixed(keys: list[Key]) -> list[Block]:
-    """Name the numbers that are means over trials with different settings."""
-    seen: dict[tuple[str, str, str, int], set[str]] = defaultdict(set)
+def choose(
+    frames: dict[str, pd.DataFrame], keys: Iterable[Key]
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Keep one setting for each number, so that no mean is taken over several.
+
+    A quick run and a full one in the same store may differ in their settings. For each
+    dataset, method and m the setting with most trials is kept.
+
+    Parameters
+    ----------
+    frames : dict of DataFrame
+        The trials of each experiment.
+    keys : iterable of tuple
+        The keys of all trials.
+
+    Returns
+    -------
+    frames : dict of DataFrame
+        The trials that are kept.
+    left_out : list of str
+        The others, in words.
+    """
+    counts: dict[tuple[str, str, str, int], Counter[str]] = defaultdict(Counter)
+    names: dict[str, set[str]] = defaultdict(set)
     for experiment, dataset, method, settings, m, _ in keys:
-        seen[experiment, dataset, method, m].add(_words(_fixed(settings)))
-    mixed = [
-        f"`{experiment}`, {dataset}, {method}, m = {m}: {'; or '.join(sorted(words))}"
-        for (experiment, dataset, method, m), words in sorted(seen.items())
-        if len(words) > 1
-    ]
-    if not mixed:
+        fixed = _fixed(settings)
+        counts[experiment, dataset, method, m][json.dumps(fixed)] += 1
+        names[experiment] |= set(fixed)
+    frames, left_out = dict(frames), []
+    for (experiment, dataset, method, m), found in sorted(counts.items()):
+        if len(found) < 2 or experiment not in frames:
+            continue
+        best, *others = sorted(found, key=lambda text: (-found[text], text))
+        frame = frames[experiment]
+        here = (frame["dataset"] == dataset) & (frame["method"] == method)
+        here &= frame["m"] == m
+        kept = here.copy()
+        for name in names[experiment]:
+            wanted = json.loads(best).get(name)
+            kept &= frame[name].isna() if wanted is None else frame[name] == wanted
+        frames[experiment] = frame[~here | kept]
+        left_out += [
+            f"`{experiment}`, {dataset}, {method}, m = {m}: {found[text]} trials with "
+            f"{_words(json.loads(text))}; shown: {found[best]} with "
+            f"{_words(json.loads(best))}"
+            for text in others
+        ]
+    return frames, left_out
+
+
+def _attention(left_out: list[str]) -> list[Block]:
+    if not left_out:
         return []
-    title = (
-        "one number is a mean" if len(mixed) == 1 else f"{len(mixed)} numbers are means"
-    ) + " over trials with different settings"
-    return [Bullets(f"**Attention:** {title}", mixed)]
+    title = "**Left out,** since more trials have been run with another setting"
+    return [Bullets(title, left_out)]
 
 
 def _versions(frames: dict[str, pd.DataFrame], runs: pd.DataFrame) -> list[Block]:
@@ -225,24 +271,25 @@ def _several(
     version: dict[int, tuple[str, ...]],
     names: list[str],
 ) -> list[str]:
-    items = []
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for experiment, frame in frames.items():
         if not len(frame):
             continue
         by = ["dataset", "m", "method"]
         by += [name for name in ("prior", "threshold") if name in frame]
         for key, group in frame.groupby(by, dropna=False):
-            found = sorted({version[int(run)] for run in group["run"]})
-            if len(found) < 2:
-                continue
+            used = sorted({version[int(run)] for run in group["run"]})
             differ = [
-                f"{name} " + " and ".join(dict.fromkeys(values[i] for values in found))
+                f"{name} " + " and ".join(dict.fromkeys(values[i] for values in used))
                 for i, name in enumerate(names)
-                if len({values[i] for values in found}) > 1
+                if len({values[i] for values in used}) > 1
             ]
-            where = ", ".join(
-                f"{name} {value}" if name in ("m", "prior", "threshold") else str(value)
-                for name, value in zip(by, key, strict=True)
-            )
-            items.append(f"`{experiment}`: {where}: {'; '.join(differ)}")
-    return items
+            if differ:
+                # nan, which differs from itself: not a setting of this method.
+                where = " ".join(f"{value}" for value in key if value == value)
+                found[experiment, "; ".join(differ)].append(where)
+    return [
+        f"`{experiment}`: {differ}: {len(where)} numbers ({', '.join(where[:_NAMED])}"
+        + (", …)" if len(where) > _NAMED else ")")
+        for (experiment, differ), where in found.items()
+    ]
