@@ -443,7 +443,7 @@ def test_one_setting_for_each_number(tmp_path):
 def test_summary_counts_the_verdicts(full):
     summary, *sections = build(full[0])
     checks = [check for section in sections for check in section.checks]
-    assert len(checks) == 19
+    assert len(checks) == 21
     assert f"Of {len(checks)} checks" in summary.blocks[1].text
     assert all(check.number and check.tested for check in checks)
 
@@ -564,12 +564,14 @@ def test_prior_verdicts_flip():
     def section(**slopes):
         return prior.build(as_frame(prior_rows(**slopes)))
 
-    rises, flat, less = "SD: the error", "CIPS: the error", "CIPS is less"
+    rises, flat, less = "SD: the error", "CIPS: the error does", "CIPS is less"
+    like_sv = "CIPS: the error rises no more"
     good = section()
     assert {check.verdict for check in good.checks} == {"holds"}
     assert verdict(section(sd=0.0), rises) == "does not hold"
     assert verdict(section(cips=20.0), flat) == "does not hold"
     assert verdict(section(cips=20.0), less) == "holds"
+    assert verdict(section(cips=20.0), like_sv) == "does not hold"
     assert verdict(section(cips=60.0), less) == "does not hold"
 
 

@@ -175,7 +175,7 @@ def _rise_table(rises: Rises) -> Table:
 
 
 def _checks(rises: Rises, extra: str) -> list[Check]:
-    cips, sd = f"CIPS{extra}", f"SD{extra}"
+    cips, sd, sv = f"CIPS{extra}", f"SD{extra}", f"SV{extra}"
     rise = "the mean error at 3/7 and 4/7 minus that at 1/7 and 6/7, where run"
     return [
         _check(
@@ -192,7 +192,14 @@ def _checks(rises: Rises, extra: str) -> list[Check]:
             f"{NOISE:.0f} standard errors. SV's rise stands beside it, as a measure of "
             "how much harder the task becomes.",
             lambda value: spread(value) <= NOISE,
-            beside={key: _own(rises, key, f"SV{extra}") for key in IMAGES},
+            beside={key: _own(rises, key, sv) for key in IMAGES},
+        ),
+        _check(
+            {key: _gap(rises, key, cips, sv) for key in IMAGES},
+            f"{cips}: the error rises no more than that of {sv}",
+            f"On each set the rise of {cips} minus that of {sv}, paired by seed, is "
+            f"not above zero by more than {NOISE:.0f} standard errors.",
+            lambda value: spread(value) <= NOISE,
         ),
         _check(
             {key: _gap(rises, key, sd, cips) for key in IMAGES},
