@@ -391,7 +391,8 @@ def test_partial_store(tmp_path):
     (line,) = [line for line in text.splitlines() if "**banana**" in line
                and "| 500 |" in line]  # fmt: skip
     assert re.search(r"\(–\) \[1/20\] / 44\.4", line)
-    assert "so far 9 of 90 cells have been run; not all trials are there, 2 of" in text
+    assert "9 of 90 cells have been run; not all trials are there, 2 of" in text
+    assert "holds, so far" in text
 
 
 def test_no_results(tmp_path):

@@ -144,6 +144,8 @@ class Check:
         The outcome in numbers.
     exceptions : list of str
         Every case that does not fit.
+    missing : str
+        What has not been run yet; the verdict is that of the rest.
     """
 
     claim: str
@@ -151,6 +153,17 @@ class Check:
     verdict: Verdict
     number: str
     exceptions: list[str] = field(default_factory=list)
+    missing: str = ""
+
+    @property
+    def label(self) -> str:
+        """The verdict, and whether it is a final one."""
+        return f"{self.verdict}, so far" if self.missing else self.verdict
+
+    @property
+    def outcome(self) -> str:
+        """The numbers, and what is missing from them."""
+        return f"{self.number}; {self.missing}" if self.missing else self.number
 
 
 Block = Text | Bullets | Notes | Legend | Table | Picture | Check

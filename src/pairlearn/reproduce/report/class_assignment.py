@@ -167,14 +167,14 @@ def _simulated(axes: Any, points: list[Point], colour: str, floor: float) -> Non
     )  # fmt: skip
 
 
-def _count(points: list[Point]) -> str:
+def _missing(points: list[Point]) -> str:
     n_cells = len(PRIORS) * len(THRESHOLDS) * len(SIZES)
     n_full = sum(point.n >= N_TRIALS for point in points)
-    if n_full == n_cells:
-        return f"{N_TRIALS:,} simulations a cell"
+    if n_full >= n_cells:
+        return ""
     least = min((point.n for point in points), default=0)
     return (
-        f"so far {len(points)} of {n_cells} cells have been run, {n_full} of them with "
+        f"{len(points)} of {n_cells} cells have been run, {n_full} of them with "
         f"{N_TRIALS:,} simulations; the fewest are {least:,}"
     )
 
@@ -192,8 +192,9 @@ def _bound_check(points: list[Point]) -> Check:
         claim,
         tested,
         "does not hold" if above else "holds",
-        f"{len(above)} of {len(points)} cells above; {_count(points)}",
+        f"{len(above)} of {len(points)} cells above",
         [f"{p}: {p.rate:.4f} ± {p.error:.4f}, bound {p.bound:.4f}" for p in above],
+        _missing(points),
     )
 
 
@@ -232,8 +233,9 @@ def _exact_check(points: list[Point]) -> Check:
         else "holds with exceptions"
         if n_unlikely <= 2
         else "does not hold",
-        f"{len(points) - n_bad} of {len(points)} cells agree; {_count(points)}",
+        f"{len(points) - n_bad} of {len(points)} cells agree",
         exceptions,
+        _missing(points),
     )
 
 

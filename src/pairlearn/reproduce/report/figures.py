@@ -20,6 +20,7 @@ __all__ = [
     "colour_of",
     "curve",
     "inline",
+    "mark_empty",
     "new_figure",
     "render",
     "shared_legend",
@@ -117,6 +118,13 @@ def curve(
     low = [mean - error for mean, error in zip(means, errors, strict=True)]
     high = [mean + error for mean, error in zip(means, errors, strict=True)]
     axes.fill_between(place, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+def mark_empty(axes: Any) -> None:
+    """Say that a panel waits for its trials."""
+    axes.text(
+        0.5, 0.5, "not run yet", transform=axes.transAxes, ha="center", va="center"
+    )
 
 
 def shared_legend(figure: Any, panels: Iterable[Any]) -> None:

@@ -68,8 +68,8 @@ def _lines(block: Block) -> Iterator[str]:
             yield f"*{block.caption}*"
         case Check():
             yield (
-                f"**{VERDICTS[block.verdict]} {block.claim}: {block.verdict}.** "
-                f"{block.tested} Result: {block.number}."
+                f"**{VERDICTS[block.verdict]} {block.claim}: {block.label}.** "
+                f"{block.tested} Result: {block.outcome}."
             )
             if block.exceptions:
                 yield ""

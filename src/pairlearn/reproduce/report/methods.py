@@ -164,7 +164,7 @@ def _check(measured: dict[str, Measured]) -> Check:
     number = f"{len(known) - len(slow)} of {len(known)} methods: " + "; ".join(
         f"{name} {found}" for name, found in known.items()
     )
-    number += so_far(len(known), len(proven), "methods")
+    missing = so_far(len(known), len(proven), "methods")
     return Check(
         claim,
         tested,
@@ -175,4 +175,5 @@ def _check(measured: dict[str, Measured]) -> Check:
         else "does not hold",
         number,
         [f"{name}: {known[name]}, proven {proven[name]:g}" for name in slow],
+        missing,
     )

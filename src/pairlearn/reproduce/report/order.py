@@ -146,10 +146,10 @@ def _check(claim: Claim, trials: Trials, means: Means) -> Check:
         else "does not hold",
         f"{n_known - n_bad} of {n_known} comparisons in order; exceptions: {n_bad}, in "
         f"{len(settings)} of {len(claim.where)} settings, {len(clear)} of them clear; "
-        f"in the paper's own means: {n_paper}"
-        + so_far(n_known, n_all, "comparisons", used, N_TRIALS),
+        f"in the paper's own means: {n_paper}",
         [f"{text}: clear" for text in clear]
         + [f"{text}: within noise" for text in noise],
+        so_far(n_known, n_all, "comparisons", used, N_TRIALS),
     )
 
 

@@ -148,17 +148,16 @@ def _list(title: str, items: list[str], *, shown: int = _LONG) -> Iterator[str]:
         yield "</details>"
 
 
-def _badge(verdict: Verdict) -> str:
-    return (
-        f'<span class="badge {_CLASSES[verdict]}">{VERDICTS[verdict]} {verdict}</span>'
-    )
+def _badge(verdict: Verdict, label: str) -> str:
+    return f'<span class="badge {_CLASSES[verdict]}">{VERDICTS[verdict]} {label}</span>'
 
 
 def _check(check: Check) -> Iterator[str]:
     yield f'<div class="check {_CLASSES[check.verdict]}">'
-    yield f"<p><strong>{_inline(check.claim)}</strong> {_badge(check.verdict)}</p>"
+    yield f"<p><strong>{_inline(check.claim)}</strong> "
+    yield f"{_badge(check.verdict, check.label)}</p>"
     yield f'<p class="tested">{_inline(check.tested)}</p>'
-    yield f"<p>{_inline(check.number)}.</p>"
+    yield f"<p>{_inline(check.outcome)}.</p>"
     if check.exceptions:
         yield from _list("Exceptions", check.exceptions)
     yield "</div>"
@@ -203,7 +202,7 @@ def _classes(table: Table, column: int, *more: str) -> str:
 
 
 def _cell(table: Table, column: int, cell: Cell, span: int) -> str:
-    text = _badge(cell.badge) if cell.badge else _inline(cell.text)
+    text = _badge(cell.badge, cell.text) if cell.badge else _inline(cell.text)
     if cell.link:
         text = f'<a href="#{cell.link}">{text}</a>'
     if cell.bold:

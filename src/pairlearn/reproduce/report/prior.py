@@ -19,6 +19,7 @@ from pairlearn.reproduce.report.blocks import (
 from pairlearn.reproduce.report.figures import (
     INK,
     curve,
+    mark_empty,
     new_figure,
     shared_legend,
 )
@@ -105,6 +106,8 @@ def _draw(means: Means) -> Any:
         for method in _methods(means):
             key = [(dataset, prior, method) for prior in PRIORS]
             curve(axes, x, [means.get(k, estimate([])) for k in key], method)
+        if not axes.lines:
+            mark_empty(axes)
         axes.plot(
             [x[0], 0.5, x[-1]], [100 * x[0], 50, 100 * x[0]],
             color=INK, linewidth=0.8, linestyle=":", label="min(p, 1 − p)",
@@ -240,7 +243,7 @@ def _check(
     number = (
         f"{len(known) - len(bad)} of {len(known)} sets: {'; '.join(shown.values())}"
     )
-    number += so_far(len(known), len(values), "sets", known.values(), N_TRIALS)
+    missing = so_far(len(known), len(values), "sets", known.values(), N_TRIALS)
     share = np.mean([key in bad for key in known])
     return Check(
         claim,
@@ -252,4 +255,5 @@ def _check(
         else "does not hold",
         number,
         [shown[key] for key in bad],
+        missing,
     )

@@ -31,7 +31,7 @@ def so_far(
     used: Iterable[Estimate] = (),
     n_trials: int = 0,
 ) -> str:
-    """Return what is missing, to be put behind the outcome of a check.
+    """Return what is missing from a check.
 
     Parameters
     ----------
@@ -52,10 +52,12 @@ def so_far(
     Examples
     --------
     >>> so_far(3, 5, "cells")
-    '; so far 3 of 5 cells have been run'
+    '3 of 5 cells have been run'
     """
-    text = f"; so far {n_known} of {n_all} {what} have been run" * (n_known < n_all)
+    parts = []
+    if n_known < n_all:
+        parts.append(f"{n_known} of {n_all} {what} have been run")
     fewest = min((value.n for value in used), default=n_trials)
     if fewest < n_trials:
-        text += f"; not all trials are there, {fewest} of {n_trials} in some cells"
-    return text
+        parts.append(f"not all trials are there, {fewest} of {n_trials} in some cells")
+    return "; ".join(parts)

@@ -100,7 +100,7 @@ def _agreement_check(means: dict[str, Estimate]) -> Check:
     worse = [name for name in known if agreement(means[name], PUBMED[name]) == "below"]
     number = f"{len(known) - len(worse)} of {len(known)} methods"
     used = [means[name] for name in known]
-    number += so_far(len(known), len(PUBMED), "methods", used, N_TRIALS)
+    missing = so_far(len(known), len(PUBMED), "methods", used, N_TRIALS)
     return Check(
         claim,
         tested,
@@ -115,6 +115,7 @@ def _agreement_check(means: dict[str, Estimate]) -> Check:
             f"z = {distance(means[name], PUBMED[name]):+.1f}"
             for name in worse
         ],
+        missing,
     )
 
 
@@ -146,4 +147,5 @@ def _order_check(frame: pd.DataFrame) -> Check:
             f"{name} − DML: {100 * gap.mean:+.1f} ± {100 * gap.error:.1f} points"
             for name, gap in gaps.items()
         ),
+        missing=so_far(2, 2, "comparisons", gaps.values(), N_TRIALS),
     )

@@ -17,6 +17,7 @@ from pairlearn.reproduce.report.blocks import (
 )
 from pairlearn.reproduce.report.figures import (
     curve,
+    mark_empty,
     new_figure,
     shared_legend,
 )
@@ -98,6 +99,9 @@ def _draw(means: Means) -> Any:
         for method in _methods(means):
             values = [_get(means, dataset, m, method) for m in sizes]
             curve(axes, sizes, values, method)
+        if not axes.lines:
+            mark_empty(axes)
+            axes.set_xlim(0, sizes[-1])
         axes.set_title(title)
         axes.set_xlabel("pairs m")
         axes.set_ylim(0, None)
@@ -172,5 +176,5 @@ def _check(means: Means, method: str) -> Check:
     if not lists:
         return Check(claim, tested, "not run yet", f"0 of {total} steps")
     number = f"{n_steps - len(exceptions)} of {n_steps} steps down: {'; '.join(lists)}"
-    number += so_far(n_steps, total, "steps", used, N_TRIALS)
-    return Check(claim, tested, verdict, number, exceptions)
+    missing = so_far(n_steps, total, "steps", used, N_TRIALS)
+    return Check(claim, tested, verdict, number, exceptions, missing)

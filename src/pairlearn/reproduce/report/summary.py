@@ -62,8 +62,8 @@ def build(frames: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
                 [
                     Cell(section.title, link=section.name),
                     Cell(check.claim),
-                    Cell(check.verdict, badge=check.verdict),
-                    Cell(check.number),
+                    Cell(check.label, badge=check.verdict),
+                    Cell(check.outcome),
                 ]
                 for section in sections
                 for check in section.checks

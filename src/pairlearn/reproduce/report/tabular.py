@@ -152,7 +152,7 @@ def _agreement_check(means: Means, methods: tuple[str, ...], claim: str) -> Chec
         f"them below the paper; by method, of {len(keys) // len(methods)}: {counts}"
     )
     used = [_get(means, key) for key in known]
-    number += so_far(len(known), len(keys), "cells", used, N_TRIALS)
+    missing = so_far(len(known), len(keys), "cells", used, N_TRIALS)
     return Check(
         claim,
         tested,
@@ -163,6 +163,7 @@ def _agreement_check(means: Means, methods: tuple[str, ...], claim: str) -> Chec
         else "does not hold",
         number,
         [_beside(means, key) for key in above],
+        missing,
     )
 
 
