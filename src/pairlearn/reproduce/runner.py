@@ -19,6 +19,7 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 import pairlearn
+from pairlearn.datasets import DataFileError
 from pairlearn.reproduce.assignment import ASSIGNMENT, NAIVE
 from pairlearn.reproduce.experiment import Experiment, Options, chosen
 from pairlearn.reproduce.images import PRIOR, SAMPLE_SIZE
@@ -152,14 +153,19 @@ def _execute_all(trials: list[Trial], n_jobs: int, data_home: Any) -> Iterator[D
 
 
 def execute(trial: Trial, data_home: Any = None) -> Done:
-    """Run one trial on one thread; an error in it is reported, not raised."""
-    # What a user must be told (no such file) is an OSError and ends the run.
+    """Run one trial on one thread.
+
+    A method that fails on a sample is reported, and the others go on. Data that are
+    missing or damaged concern the whole run: that error is raised.
+    """
     start = time.perf_counter()
     results: dict[str, Any] = {}
     problem = None
     with _quiet_process():
         try:
             results = EXPERIMENTS[trial.experiment].run(trial, data_home)
+        except DataFileError:
+            raise
         except (ArithmeticError, ValueError) as error:
             problem = f"{type(error).__name__}: {error}"
     return Done(trial, results, time.perf_counter() - start, problem)
