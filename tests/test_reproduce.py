@@ -395,6 +395,26 @@ def test_problems_end_with_one_message(tmp_path):
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_data_that_are_missing_or_damaged_end_the_run(tmp_path, jobs):
+    wanted = [
+        "reproduce", "table-tabular", "--datasets", "banana", "--quick", "--jobs", jobs,
+        "--out", tmp_path / "out", "--data", tmp_path / "data",
+    ]  # fmt: skip
+    (tmp_path / "data").write_text("a file, so nothing can be downloaded into it")
+    result = call(*wanted)
+    assert result.exit_code == 1
+    for hint in ("banana.dat", "http", "PAIRLEARN_DATA"):
+        assert hint in result.output
+    (tmp_path / "data").unlink()
+    (tmp_path / "data" / "banana").mkdir(parents=True)
+    (tmp_path / "data" / "banana" / "banana.dat").write_text("1.0,2.0\n")
+    result = call(*wanted)
+    assert result.exit_code == 1
+    assert "is damaged" in result.output
+    assert "Traceback" not in result.output
+
+
 def test_one_command_runs_and_reports(tmp_path):
     result = call(
         "reproduce", "fig-naive-assignment", "--quick", "--jobs", 1, "--out", tmp_path

@@ -120,6 +120,7 @@ def reproduce(
     is written to the same folder: report.html, report.md and the figures.
     """
     from pairlearn.cli.reproduce import Display
+    from pairlearn.datasets import DataFileError
     from pairlearn.reproduce.experiment import Options
     from pairlearn.reproduce.runner import plan, reproduce
 
@@ -142,7 +143,7 @@ def reproduce(
                 on_start=display.start,
                 on_done=display.finished,
             )
-        except OSError as error:
+        except (OSError, DataFileError) as error:
             typer.echo(str(error), err=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:

@@ -6,8 +6,10 @@ import hashlib
 import importlib.metadata
 import os
 import platform
+import threading
 import time
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +19,7 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 import pairlearn
+from pairlearn.datasets import DataFileError
 from pairlearn.reproduce.assignment import ASSIGNMENT, NAIVE
 from pairlearn.reproduce.experiment import Experiment, Options, chosen
 from pairlearn.reproduce.images import PRIOR, SAMPLE_SIZE
@@ -127,13 +130,15 @@ def reproduce(
         if not left:
             return []
         run, failed = store.begin(command, versions()), []
-        for done in _execute_all(left, n_jobs, data_home):
-            if done.problem is None:
-                store.add(done.trial, done.results, seconds=done.seconds, run=run)
-            else:
-                failed.append(done)
-            if on_done:
-                on_done(done)
+        # Also here, for a backend of threads.
+        with threadpool_limits(1):
+            for done in _execute_all(left, n_jobs, data_home):
+                if done.problem is None:
+                    store.add(done.trial, done.results, seconds=done.seconds, run=run)
+                else:
+                    failed.append(done)
+                if on_done:
+                    on_done(done)
     return failed
 
 
@@ -148,19 +153,37 @@ def _execute_all(trials: list[Trial], n_jobs: int, data_home: Any) -> Iterator[D
 
 
 def execute(trial: Trial, data_home: Any = None) -> Done:
-    """Run one trial on one thread; an error in it is reported, not raised."""
-    # What a user must be told (no such file) is an OSError and ends the run.
+    """Run one trial on one thread.
+
+    A method that fails on a sample is reported, and the others go on. Data that are
+    missing or damaged concern the whole run: that error is raised.
+    """
     start = time.perf_counter()
     results: dict[str, Any] = {}
     problem = None
-    with threadpool_limits(1), warnings.catch_warnings():
-        # Thousands of fits: a warning about one of them helps nobody.
-        warnings.simplefilter("ignore")
+    with _quiet_process():
         try:
             results = EXPERIMENTS[trial.experiment].run(trial, data_home)
+        except DataFileError:
+            raise
         except (ArithmeticError, ValueError) as error:
             problem = f"{type(error).__name__}: {error}"
     return Done(trial, results, time.perf_counter() - start, problem)
+
+
+@contextmanager
+def _quiet_process() -> Iterator[None]:
+    """Pin BLAS to one thread, and ignore warnings.
+
+    Among thousands of fits a warning about one helps nobody. Both are settings of the
+    process, so a thread among others leaves them alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 @cache
