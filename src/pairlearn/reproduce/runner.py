@@ -203,14 +203,17 @@ def versions() -> dict[str, str]:
 
 
 def source_digest() -> str:
-    """Return a short digest of the package's own code.
+    """Return a short digest of the code that the results come from.
 
     Unlike a commit, it is there when the package is installed, and it changes with
-    every change that is not committed.
+    every change that is not committed. How results are shown does not count.
     """
     root = Path(pairlearn.__file__).parent
+    shown = (root / "cli", root / "reproduce" / "report")
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
+        if any(path.is_relative_to(folder) for folder in shown):
+            continue
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
