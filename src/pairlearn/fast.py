@@ -41,8 +41,11 @@ def _expit(z: float) -> float:
 
 @_compile
 def _softplus(z: float) -> float:
-    """Return log(1 + exp(z)) without overflow."""
-    return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
+    """Return log(1 + exp(z)) without overflow.
+
+    A score beyond the range of a double must not make 0 times infinity of it.
+    """
+    return min(max(z, 0.0), 1e300) + math.log1p(math.exp(-abs(z)))
 
 
 @_compile

@@ -157,6 +157,8 @@ class PointRisk:
             )
             share = np.concatenate([positive, negative])
             slope *= share
+            # A loss that overflows must not make 0 times infinity of a share of none.
+            phi = np.minimum(phi, 1e300)
             return float(share @ phi), slope[: len(scores)] - slope[len(scores) :]
         one_sided = not self.nonnegative and not np.any(
             (positive != 0) & (negative != 0)

@@ -40,6 +40,8 @@ DENSE_FEATURES = 256
 DENSE_ENTRIES = 20_000_000
 # Iterations after which a start is compared with the minima found so far.
 RACE = 15
+# No objective of a model worth having is as large as this.
+_DIVERGED = 1e9
 # The steps of the smoothing of a loss with a kink, from coarse to fine.
 SMOOTHING = (0.5, 0.1, 0.02, 0.004, 0.0008)
 
@@ -167,6 +169,9 @@ def minimise_sgd(
         u, value = sgd_epoch(objective, u, order, batch_size, learning_rate)
         history.append(value)
     value = objective(u)[0]
+    # Weights that left all bounds may still be numbers; their objective is huge.
+    if not value < _DIVERGED:
+        raise _divergence(learning_rate)
     return Solution(u, value, history, max_iter + 2, converged=True)
 
 
@@ -184,12 +189,16 @@ def sgd_epoch(
     with np.errstate(over="ignore", invalid="ignore"):
         u, value = objective.epoch(u, order, batch_size, learning_rate)
     if not np.isfinite(u).all():
-        raise FloatingPointError(
-            f"SGD diverged at learning_rate={learning_rate}: lower it, scale the "
-            "features (make_pair_pipeline(StandardScaler(), ...)), or use "
-            "solver='lbfgs'"
-        )
+        raise _divergence(learning_rate)
     return u, value
+
+
+def _divergence(learning_rate: float) -> FloatingPointError:
+    return FloatingPointError(
+        f"SGD diverged at learning_rate={learning_rate}: lower it, scale the "
+        "features (make_pair_pipeline(StandardScaler(), ...)), or use "
+        "solver='lbfgs'"
+    )
 
 
 def _lbfgs(
