@@ -28,7 +28,15 @@ _PRODUCT = RISKS["product"]
 
 # Sums may be reordered, which lets the compiler use vector instructions; infinities
 # and NaNs keep their meaning, so that a divergence is seen.
-_compile = njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz"}}
+
+
+def _compile(function: Any) -> Any:
+    try:
+        return njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:
+        # There is no folder to keep the machine code in, so compile it each time.
+        return njit(**_OPTIONS)(function)
 
 
 @_compile

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -425,6 +425,12 @@ def _compiled_for(points: Points) -> Any:
     X = getattr(points, "X", None)
     if not isinstance(X, np.ndarray) or not X.flags.c_contiguous:
         return None
+    return _compiled_module()
+
+
+@cache
+def _compiled_module() -> Any:
+    """Return the compiled functions; looked for once, since a failure takes time."""
     try:
         return import_module("pairlearn.fast")
     except ImportError:
