@@ -58,8 +58,8 @@ CREATE TABLE IF NOT EXISTS trials (
 
 _KEY = "experiment, dataset, method, settings, m, seed"
 _INSERT = (
-    "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
-    f"ON CONFLICT ({_KEY}) DO NOTHING"
+    "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
+    "(experiment, dataset, method, settings, m, seed) DO NOTHING"
 )
 _FORGET = (
     "DELETE FROM failures WHERE experiment = ? AND dataset = ? AND method = ? "
@@ -239,7 +239,7 @@ class Store:
 
     def keys(self) -> set[Key]:
         """Return the keys of all finished trials."""
-        return set(self._read(f"SELECT {_KEY} FROM trials"))  # type: ignore[arg-type]  # noqa: S608
+        return set(self._read(f"SELECT {_KEY} FROM trials"))  # noqa: S608
 
     def experiments(self) -> list[str]:
         """Return the experiments that have at least one trial."""
