@@ -6,7 +6,12 @@ from scipy import sparse
 from scipy.optimize import check_grad
 
 from pairlearn.losses import LOSSES
-from pairlearn.objective import Frame, PairObjective, PointObjective
+from pairlearn.objective import (
+    Frame,
+    PairObjective,
+    PointObjective,
+    _compiled_module,
+)
 from pairlearn.points import as_points
 from pairlearn.risks import (
     BinaryLink,
@@ -215,11 +220,51 @@ def test_the_compiled_epoch_takes_the_steps_of_numpy(
     assert not np.array_equal(u, start)
 
 
-def test_without_numba_sgd_takes_the_same_steps(monkeypatch):
+@pytest.fixture
+def no_numba(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "pairlearn.fast", raising=False)
+    _compiled_module.cache_clear()
+    yield
+    _compiled_module.cache_clear()
+
+
+def test_without_numba_sgd_takes_the_same_steps(request):
     X, index, t, weight, rng = problem()
     J = objective(X, index, t, weight, frame=Frame.plain(N_FEATURES, True))
     start, order = rng.normal(size=J.size), rng.permutation(N_PAIRS)
     compiled = J.epoch(start, order, 7, 0.1)[0]
-    monkeypatch.setitem(sys.modules, "pairlearn.fast", None)
+    request.getfixturevalue("no_numba")
     assert J._compiled_epoch() is None
     np.testing.assert_allclose(J.epoch(start, order, 7, 0.1)[0], compiled, rtol=1e-10)
+
+
+@pytest.mark.usefixtures("no_numba")
+def test_without_numba_it_is_looked_for_once(monkeypatch):
+    looks = []
+
+    def look(name):
+        looks.append(name)
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr("pairlearn.objective.import_module", look)
+    X, index, t, weight, rng = problem()
+    J = objective(X, index, t, weight, frame=Frame.plain(N_FEATURES, True))
+    for _ in range(3):
+        J.epoch(rng.normal(size=J.size), np.arange(N_PAIRS), 7, 0.1)
+    assert looks == ["pairlearn.fast"]
+
+
+def test_without_a_place_for_machine_code_it_is_compiled_all_the_same(monkeypatch):
+    """As in a container with a read-only file system."""
+    numba = pytest.importorskip("numba", reason="the extra `fast` is not installed")
+
+    def njit(*, cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return numba.njit(**options)
+
+    from pairlearn import fast
+
+    monkeypatch.setattr(fast, "njit", njit)
+    assert fast._compile(lambda z: 2 * z)(21) == 42

@@ -1,14 +1,18 @@
 """What importing, installing and the command line promise."""
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import pairlearn
 
-EXTRAS = ["typer", "rich", "matplotlib", "pandas", "polars", "torch"]
+EXTRAS = [
+    "typer", "rich", "matplotlib", "pandas", "polars", "torch", "numba", "pooch"
+]  # fmt: skip
 
 
 def run(*arguments, cwd=None):
@@ -20,6 +24,23 @@ def test_import_loads_nothing_heavy():
     code = "import sys, pairlearn; print(*sys.modules)"
     loaded = {name.partition(".")[0] for name in run("-c", code).stdout.split()}
     assert not loaded & {"sklearn", "scipy", "numpy", *EXTRAS}
+
+
+def test_every_extra_that_is_mentioned_exists():
+    root = Path(__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    texts = [path.read_text() for path in (root / "src").rglob("*.py")]
+    texts += [path.read_text() for path in (root / "docs").glob("*.md")]
+    texts += [(root / "README.md").read_text(), *map(str, extras.values())]
+    named = {
+        name.strip()
+        for text in texts
+        for names in re.findall(r"(?:pairlearn|'\.)\[([a-z, ]+)\]", text)
+        for name in names.split(",")
+    }
+    assert named >= {"cli", "fast", "polars"}
+    assert named <= set(extras)
 
 
 def test_everything_but_the_command_line_works_without_extras(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import Annotated
 
@@ -72,6 +73,12 @@ def demo(
     typer.echo(f"Figure: {out}")
 
 
+def _check_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("1 or more, or -1 for one a core")
+    return jobs
+
+
 @app.command()
 def reproduce(
     experiments: Annotated[
@@ -103,7 +110,13 @@ def reproduce(
         typer.Option(help="Some of the methods, with commas.", show_default="all"),
     ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Trials at a time; -1: one a core.")
+        int,
+        typer.Option(
+            "--jobs",
+            "-j",
+            callback=_check_jobs,
+            help="Trials at a time; -1: one a core.",
+        ),
     ] = -1,
     data: Annotated[
         Path | None,
@@ -146,12 +159,15 @@ def reproduce(
         except (OSError, DataFileError) as error:
             typer.echo(str(error), err=True)
             raise typer.Exit(1) from None
-        except KeyboardInterrupt:
+        except BrokenExecutor:
             typer.echo(
-                f"stopped; {display.done} trials were stored. The same command goes on "
-                "where this one was",
+                "a worker was ended from outside, perhaps because memory ran out; "
+                f"fewer --jobs need less. {display.resume()}",
                 err=True,
             )
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            typer.echo(f"stopped. {display.resume()}", err=True)
             raise typer.Exit(130) from None
     report(out)
     if failed:

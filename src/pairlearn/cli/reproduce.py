@@ -49,8 +49,9 @@ class Display:
             speed_estimate_period=600,
         )
         self.task = self.progress.add_task("", total=1, done=0, trials=0)
-        self.done = self.trials = 0
-        self.logged = time.monotonic()
+        self.done = self.stored = self.trials = 0
+        self.work = self.work_done = 0.0
+        self.began = self.logged = time.monotonic()
 
     def __enter__(self) -> Self:
         self.progress.start()
@@ -64,12 +65,15 @@ class Display:
         self.trials = len(trials)
         already = f", {there} are there already" if there else ""
         self.console.print(f"{len(trials)} trials to run{already}")
-        total = sum(map(_work, trials))
-        self.progress.update(self.task, total=total, trials=len(trials))
+        self.work = sum(map(_work, trials))
+        self.began = time.monotonic()
+        self.progress.update(self.task, total=self.work, trials=len(trials))
 
     def finished(self, done: Done) -> None:
         """Count a trial that has ended."""
         self.done += 1
+        self.stored += done.problem is None
+        self.work_done += _work(done.trial)
         trial = done.trial
         if done.problem is not None:
             self.console.print(f"failed: {describe(trial)}: {done.problem}")
@@ -83,7 +87,19 @@ class Display:
             time.monotonic() - self.logged > LOG_SECONDS
         ):
             self.logged = time.monotonic()
-            self.console.print(f"{self.done} of {self.trials} trials done")
+            elapsed = self.logged - self.began
+            left = elapsed * (self.work / self.work_done - 1)
+            self.console.print(
+                f"{self.done} of {self.trials} trials done in {_minutes(elapsed)}, "
+                f"about {_minutes(left)} left"
+            )
+
+    def resume(self) -> str:
+        """Return what is kept when a run ends early."""
+        return (
+            f"{self.stored} trials were stored; the same command goes on where this "
+            "one was"
+        )
 
 
 def describe(trial: Trial) -> str:
@@ -92,6 +108,10 @@ def describe(trial: Trial) -> str:
         f"{trial.experiment}, {trial.dataset}, {trial.method}, m = {trial.m}, "
         f"seed {trial.seed}"
     )
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
 def _work(trial: Trial) -> float:

@@ -97,9 +97,10 @@ def load_dataset(name: str, **options: Any) -> Any:
     plain = _plain(name)
     if plain not in names:
         close = difflib.get_close_matches(plain, names, n=1)
-        hint = f"; did you mean {names[close[0]]!r}?" if close else ""
+        hint = f" Did you mean {names[close[0]]!r}?" if close else ""
         raise ValueError(
-            f"unknown data set {name!r}{hint} The known ones are {', '.join(_LOADERS)}"
+            f"there is no data set {name!r}.{hint} "
+            f"The known ones are {', '.join(_LOADERS)}"
         )
     return _LOADERS[names[plain]](**options)
 

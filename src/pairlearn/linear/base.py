@@ -75,8 +75,12 @@ class LinearPairClassifier(PairClassifierBase):
     def _record(self, solution: Solution, *, convex: bool = False) -> None:
         # A convex risk may lie far below zero, with the penalty alone to hold it: that
         # is a minimum all the same. Any other has no bottom there.
-        endless = not convex and solution.value <= -1e3
-        if endless or not np.isfinite(solution.value):
+        if not np.isfinite(solution.value):
+            raise FloatingPointError(
+                "the objective is beyond the range of numbers: scale the features "
+                "(make_pair_pipeline(StandardScaler(), ...)) or raise alpha"
+            )
+        if not convex and solution.value <= -1e3:
             raise FloatingPointError(
                 "the risk fell without end: its negative parts outweigh the rest on "
                 "these few pairs. Use nonnegative=True, a larger alpha, or a loss that "

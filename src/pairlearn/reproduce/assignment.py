@@ -102,10 +102,10 @@ def _plan(
 ) -> Iterator[Trial]:
     sizes = SIZES[::2] if options.quick else SIZES
     n_trials = options.n_trials(10_000, 500)
-    repeats = min(REPEATS, n_trials)
-    chunks = range(-(-n_trials // repeats))
+    chunks = range(-(-n_trials // REPEATS))
     cells = product(chunks, datasets, methods, PRIORS, THRESHOLDS, sizes)
     for seed, dataset, method, prior, threshold, m in cells:
+        repeats = min(REPEATS, n_trials - seed * REPEATS)
         settings = {"prior": prior, "threshold": threshold, "repeats": repeats}
         yield Trial("fig-assignment", dataset, method, m, seed, settings)
 
@@ -165,7 +165,7 @@ ASSIGNMENT = Experiment(
     methods=("pairs",),
     plan=_plan,
     run=_run,
-    work=lambda trial: 100 + trial.m,
+    work=lambda trial: 2e-4 * trial.settings["repeats"],
 )
 
 NAIVE = Experiment(
@@ -175,4 +175,5 @@ NAIVE = Experiment(
     methods=("naive",),
     plan=_plan_naive,
     run=_run_naive,
+    work=lambda _: 0.005,
 )

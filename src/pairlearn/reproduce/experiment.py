@@ -57,7 +57,9 @@ class Experiment:
     run : callable
         Trial and data folder -> results.
     work : callable
-        Trial -> how long it takes, up to a factor; for the estimate of what remains.
+        Trial -> about how many seconds it takes; for the estimate of what remains.
+    load : callable
+        Data set and data folder -> whatever; downloads files that are missing.
     """
 
     name: str
@@ -66,7 +68,8 @@ class Experiment:
     methods: tuple[str, ...]
     plan: Callable[[Options, Sequence[str], Sequence[str]], Iterable[Trial]]
     run: Callable[[Trial, Any], dict[str, Any]]
-    work: Callable[[Trial], float] = lambda _: 1.0
+    work: Callable[[Trial], float]
+    load: Callable[[str, Any], object] = lambda _, __: None
 
     def trials(self, options: Options) -> list[Trial]:
         """Return the trials that the options ask for."""
@@ -82,15 +85,16 @@ def chosen(
     if wanted is None:
         return None
     by_lower = {name.lower(): name for name in known}
+    wanted = [name.lower() for name in wanted]
     for name in wanted:
-        if name.lower() not in by_lower:
-            close = get_close_matches(name.lower(), by_lower, 1)
+        if name not in by_lower:
+            close = get_close_matches(name, by_lower, 1)
             hint = f" Did you mean {by_lower[close[0]]!r}?" if close else ""
             raise ValueError(
                 f"there is no {kind} {name!r} here.{hint} "
                 f"There are: {', '.join(by_lower.values())}"
             )
-    return tuple(by_lower[name.lower()] for name in wanted)
+    return tuple(by_lower[name] for name in wanted)
 
 
 def _some(known: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:

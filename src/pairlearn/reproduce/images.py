@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pairlearn.reproduce.experiment import Experiment, Options
 from pairlearn.reproduce.methods import METHODS, test_error
-from pairlearn.reproduce.sample import draw_images, draw_images_with_prior
+from pairlearn.reproduce.sample import (
+    SMALL,
+    draw_images,
+    draw_images_with_prior,
+    load_images,
+)
 from pairlearn.reproduce.store import Trial
 
 if TYPE_CHECKING:
@@ -17,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["PRIOR", "SAMPLE_SIZE"]
 
 DATASETS = ("mnist", "fashion-mnist", "kuzushiji-mnist")
-SMALL = "kuzushiji-mnist"  # 10,000 images are at hand, not 70,000
 SIZES = (1000, 2000, 4000, 8000, 12000, 16000, 20000)
 PRIORS = ("1/7", "2/7", "3/7", "4/7", "5/7", "6/7")
 QUICK_EPOCHS = 50
@@ -32,6 +36,10 @@ def _settings(method: str, *, quick: bool) -> dict[str, Any]:
 
 def _datasets(options: Options, datasets: Sequence[str]) -> Sequence[str]:
     return ("mnist",) if options.quick and options.datasets is None else datasets
+
+
+def _work(trial: Trial) -> float:
+    return 1.6e-6 * trial.m * float(trial.settings["max_iter"])
 
 
 def _plan_sizes(
@@ -81,7 +89,8 @@ SAMPLE_SIZE = Experiment(
     methods=("CIPS", "SV"),
     plan=_plan_sizes,
     run=_run_sizes,
-    work=lambda trial: trial.m,
+    work=_work,
+    load=load_images,
 )
 
 PRIOR = Experiment(
@@ -91,5 +100,6 @@ PRIOR = Experiment(
     methods=("CIPS", "SD", "SV"),
     plan=_plan_priors,
     run=_run_priors,
-    work=lambda trial: trial.m,
+    work=_work,
+    load=load_images,
 )

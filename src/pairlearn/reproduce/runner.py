@@ -6,11 +6,13 @@ import hashlib
 import importlib.metadata
 import os
 import platform
+import shutil
+import subprocess
 import threading
 import time
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,13 +61,15 @@ def plan(names: Sequence[str], options: Options) -> list[Trial]:
     >>> len(plan(["fig-naive-assignment"], Options(quick=True)))
     72
     """
-    if "all" in names:
-        names = list(EXPERIMENTS)
-    chosen(names, EXPERIMENTS, "experiment")
-    wanted = [EXPERIMENTS[name] for name in dict.fromkeys(names)]
-    for kind in ("datasets", "methods"):
-        known = dict.fromkeys(n for e in wanted for n in getattr(e, kind))
-        chosen(getattr(options, kind), known, kind.removesuffix("s"))
+    names = chosen(names, ["all", *EXPERIMENTS], "experiment") or ()
+    wanted = [e for e in EXPERIMENTS.values() if e.name in names or "all" in names]
+    all_datasets = [name for e in wanted for name in e.datasets]
+    all_methods = [name for e in wanted for name in e.methods]
+    options = replace(
+        options,
+        datasets=chosen(options.datasets, all_datasets, "data set"),
+        methods=chosen(options.methods, all_methods, "method"),
+    )
     return [trial for experiment in wanted for trial in experiment.trials(options)]
 
 
@@ -108,7 +112,7 @@ def reproduce(
     Returns
     -------
     list of Done
-        The trials that failed; the others are in the store.
+        The trials that failed; the next run tries them again.
 
     Examples
     --------
@@ -129,6 +133,9 @@ def reproduce(
             on_start(left, len(trials) - len(left))
         if not left:
             return []
+        # Once and here, so that the workers do not all download the same files.
+        for name, dataset in dict.fromkeys((t.experiment, t.dataset) for t in left):
+            EXPERIMENTS[name].load(dataset, data_home)
         run, failed = store.begin(command, versions()), []
         # Also here, for a backend of threads.
         with threadpool_limits(1):
@@ -136,6 +143,7 @@ def reproduce(
                 if done.problem is None:
                     store.add(done.trial, done.results, seconds=done.seconds, run=run)
                 else:
+                    store.add_failure(done.trial, done.problem, run=run)
                     failed.append(done)
                 if on_done:
                     on_done(done)
@@ -155,8 +163,8 @@ def _execute_all(trials: list[Trial], n_jobs: int, data_home: Any) -> Iterator[D
 def execute(trial: Trial, data_home: Any = None) -> Done:
     """Run one trial on one thread.
 
-    A method that fails on a sample is reported, and the others go on. Data that are
-    missing or damaged concern the whole run: that error is raised.
+    A method that fails on a sample, in whatever way, is reported, and the others go
+    on. Data that are missing or damaged concern the whole run: that error is raised.
     """
     start = time.perf_counter()
     results: dict[str, Any] = {}
@@ -164,9 +172,9 @@ def execute(trial: Trial, data_home: Any = None) -> Done:
     with _quiet_process():
         try:
             results = EXPERIMENTS[trial.experiment].run(trial, data_home)
-        except DataFileError:
+        except (DataFileError, OSError):
             raise
-        except (ArithmeticError, ValueError) as error:
+        except Exception as error:
             problem = f"{type(error).__name__}: {error}"
     return Done(trial, results, time.perf_counter() - start, problem)
 
@@ -191,6 +199,7 @@ def versions() -> dict[str, str]:
     """Return what the results depend on: code, libraries, and the machine."""
     names = ("numpy", "scipy", "scikit-learn", "joblib", "numba")
     found = {"pairlearn": pairlearn.__version__, "source": source_digest()}
+    found["commit"] = commit()
     found["python"] = platform.python_version()
     for name in names:
         try:
@@ -200,6 +209,17 @@ def versions() -> dict[str, str]:
     found["machine"] = f"{platform.system()} {platform.machine()}"
     found["cores"] = str(os.cpu_count())
     return found
+
+
+def commit() -> str:
+    """Return the commit of a checkout, marked if there are changes on top of it."""
+    root = Path(pairlearn.__file__).parents[2]
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        return "none"
+    command = [git, "describe", "--always", "--dirty", "--exclude=*"]
+    asked = subprocess.run(command, cwd=root, capture_output=True, text=True)  # noqa: S603
+    return asked.stdout.strip() or "none"
 
 
 def source_digest() -> str:

@@ -19,13 +19,18 @@ if TYPE_CHECKING:
     from pairlearn._typing import Floats, Ints
 
 __all__ = [
+    "SMALL",
     "Sample",
     "draw_images",
     "draw_images_with_prior",
     "draw_table",
     "generator",
     "load_cached",
+    "load_images",
 ]
+
+# 10,000 of its images are at hand, not 70,000.
+SMALL = "kuzushiji-mnist"
 
 
 @dataclass(frozen=True)
@@ -79,19 +84,24 @@ def draw_table(
     return _standardise(X, y, 2 * m, data.prior)
 
 
+def load_images(dataset: str, data_home: Any) -> list[Any]:
+    """Return the parts of an image set that are at hand."""
+    parts = ("test",) if dataset == SMALL else ("train", "test")
+    return [load_cached(dataset, part, data_home) for part in parts]
+
+
 def draw_images(dataset: str, m: int, seed: int, *, data_home: Any = None) -> Sample:
     """Draw 2m images to train on; test on the official test part.
 
     Of Kuzushiji-MNIST only that part is at hand: it is split, and 2,000 images test.
     """
     rng = generator(dataset, m, seed)
-    if dataset == "kuzushiji-mnist":
-        part = load_cached(dataset, "test", data_home)
+    part, *rest = load_images(dataset, data_home)
+    if not rest:
         rows = rng.permutation(len(part.target))[: 2 * m + 2000]
         X, digits = part.data[rows], part.target[rows]
     else:
-        part = load_cached(dataset, "train", data_home)
-        test = load_cached(dataset, "test", data_home)
+        (test,) = rest
         rows = rng.permutation(len(part.target))[: 2 * m]
         X = np.concatenate([part.data[rows], test.data])
         digits = np.concatenate([part.target[rows], test.target])
@@ -102,8 +112,7 @@ def draw_images_with_prior(
     dataset: str, m: int, prior: float, seed: int, *, n_test: int, data_home: Any = None
 ) -> Sample:
     """Draw images such that a given share is even, in training and in testing."""
-    parts = ("test",) if dataset == "kuzushiji-mnist" else ("train", "test")
-    loaded = [load_cached(dataset, part, data_home) for part in parts]
+    loaded = load_images(dataset, data_home)
     y = even_odd(np.concatenate([part.target for part in loaded]))
     pixels = np.concatenate([part.data for part in loaded])
     rng = generator(dataset, m, prior, seed)
