@@ -85,16 +85,15 @@ def chosen(
     if wanted is None:
         return None
     by_lower = {name.lower(): name for name in known}
-    wanted = [name.lower() for name in wanted]
     for name in wanted:
-        if name not in by_lower:
-            close = get_close_matches(name, by_lower, 1)
+        if name.lower() not in by_lower:
+            close = get_close_matches(name.lower(), by_lower, 1)
             hint = f" Did you mean {by_lower[close[0]]!r}?" if close else ""
             raise ValueError(
                 f"there is no {kind} {name!r} here.{hint} "
                 f"There are: {', '.join(by_lower.values())}"
             )
-    return tuple(by_lower[name] for name in wanted)
+    return tuple(by_lower[name.lower()] for name in wanted)
 
 
 def _some(known: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:
