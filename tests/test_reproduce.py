@@ -487,6 +487,10 @@ def test_one_command_runs_and_reports(tmp_path):
     assert "72 trials to run" in result.output
     assert (tmp_path / "report.html").stat().st_size > 1000
     assert (tmp_path / "report.md").exists()
+    with Store(tmp_path) as store:
+        assert store.runs()["command"].tolist() == [
+            "pairlearn reproduce fig-naive-assignment --quick --jobs 1"
+        ]
     again = call(
         "reproduce", "fig-naive-assignment", "--quick", "--jobs", 1, "--out", tmp_path
     )

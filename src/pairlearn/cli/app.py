@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import pairlearn
+
+if TYPE_CHECKING:
+    from pairlearn.reproduce.experiment import Options
 
 __all__ = ["app"]
 
@@ -152,7 +154,7 @@ def reproduce(
                 options,
                 n_jobs=jobs,
                 data_home=data,
-                command="pairlearn " + " ".join(sys.argv[1:]),
+                command=_command(experiments, options, jobs),
                 on_start=display.start,
                 on_done=display.finished,
             )
@@ -190,6 +192,17 @@ def report(
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     typer.echo(f"Report: {next(p for p in written if p.suffix == '.html')}")
+
+
+def _command(experiments: list[str], options: Options, jobs: int) -> str:
+    """Return the command to record: without folders, which are nobody's business."""
+    words = ["pairlearn reproduce", *experiments]
+    words += ["--quick"] if options.quick else []
+    words += [f"--trials {options.trials}"] if options.trials else []
+    for name in ("datasets", "methods"):
+        some = getattr(options, name)
+        words += [f'--{name} "{",".join(some)}"'] if some else []
+    return " ".join([*words, f"--jobs {jobs}"])
 
 
 def _names(listed: str | None) -> tuple[str, ...] | None:
