@@ -40,6 +40,7 @@ bench: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## solvers, methods and ri
 	$(PIN) $(BIN)/python -m benchmarks.core
 	$(PIN) $(BIN)/python -m benchmarks.methods
 	$(PIN) $(BIN)/python -m benchmarks.meta
+	$(PIN) $(BIN)/python -m benchmarks.sgd
 
 docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
