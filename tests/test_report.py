@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pairlearn.reproduce.experiment import Options
 from pairlearn.reproduce.report import (
     build,
     class_assignment,
@@ -24,6 +25,7 @@ from pairlearn.reproduce.report import (
 )
 from pairlearn.reproduce.report.markdown import demote
 from pairlearn.reproduce.report.paper import (
+    EXPERIMENTS,
     IMAGES,
     METHODS,
     PRIORS,
@@ -40,6 +42,7 @@ from pairlearn.reproduce.report.statistics import (
     log_log_slope,
     paired_difference,
 )
+from pairlearn.reproduce.runner import plan
 from pairlearn.reproduce.store import Store, StoreError, Trial
 from pairlearn.theory import naive_assignment_is_right
 
@@ -62,12 +65,12 @@ def tabular_rows(change=lambda _dataset, _m, _method, mean: mean, n=20):
             )
 
 
-def pubmed_rows(**accuracies):
+def pubmed_rows(model="", **accuracies):
     for method, cell in PUBMED.items():
         mean = accuracies.get(method, cell.mean)
         for seed, value in enumerate(spread_out(mean, cell.error, 20)):
             yield (
-                Trial("table-pubmed", "pubmed", method, 0, seed),
+                Trial("table-pubmed", "pubmed", method + model, 0, seed),
                 {
                     "error": 1 - value / 100,
                     "n_pairs": 19000,
@@ -161,13 +164,15 @@ def as_frame(rows):
     )
 
 
-def fill(folder, rows, versions=None, command="pairlearn reproduce all"):
+def fill(folder, rows, versions=None, command="pairlearn reproduce all", failures=()):
     with Store.create(folder) as store:
         # A test's store need not survive a crash.
         store._connection.execute("PRAGMA synchronous = OFF")
         run = store.begin(command, versions or {"pairlearn": "1.0", "commit": "abc"})
         for trial, results in rows:
             store.add(trial, results, seconds=0.5, run=run)
+        for trial, problem in failures:
+            store.add_failure(trial, problem, run=run)
 
 
 def every_row():
@@ -198,9 +203,13 @@ def markdown(full):
     return (full[0] / "report.md").read_text()
 
 
-def verdict(section, claim):
+def check_of(section, claim):
     (found,) = [check for check in section.checks if check.claim.startswith(claim)]
-    return found.verdict
+    return found
+
+
+def verdict(section, claim):
+    return check_of(section, claim).verdict
 
 
 def test_estimates():
@@ -399,7 +408,10 @@ def test_no_results(tmp_path):
     with pytest.raises(StoreError, match="no results"):
         write_report(tmp_path)
     Store.create(tmp_path).close()
-    with pytest.raises(StoreError, match="no finished trials"):
+    with pytest.raises(StoreError, match=r"no finished trials in [^(]*:"):
+        write_report(tmp_path)
+    fill(tmp_path, [], failures=[(Trial("table-tabular", "a", "KM", 1, 0), "no")])
+    with pytest.raises(StoreError, match=r"no finished trials in .* \(1 failed\)"):
         write_report(tmp_path)
 
 
@@ -437,14 +449,19 @@ def test_one_setting_for_each_number(tmp_path):
     fill(tmp_path, [*quick, *full])
     write_report(tmp_path)
     text = (tmp_path / "report.md").read_text()
-    assert "2 trials with `epochs = 5`; shown: 20 with no further settings" in text
+    assert (
+        "2 trials with `epochs = 5`; shown: 20 with no further settings, which are more"
+    ) in text
+    # All trials are counted: 1360 that are shown and 34 that are not.
+    assert "| `fig-sample-size` | Figure 1 left, appendix | 1,394 | 0 to 19 |" in text
+    assert "1,394 trials in the store" in text
     assert "| **MNIST** | CIPS | 19.5 (0.2) | 16.7 (0.2) |" in text
 
 
 def test_summary_counts_the_verdicts(full):
     summary, *sections = build(full[0])
     checks = [check for section in sections for check in section.checks]
-    assert len(checks) == 21
+    assert len(checks) == 22
     assert f"Of {len(checks)} checks" in summary.blocks[1].text
     assert all(check.number and check.tested for check in checks)
 
@@ -462,14 +479,18 @@ def test_agreement_verdict_flips():
     section = worse("adult", "w8a")
     assert verdict(section, claim) == "holds with exceptions"
     check = section.checks[0]
-    assert check.number.startswith("84 of 90 cells (93 %)")
+    assert check.number.startswith(
+        "84 of 90 cells (93 %), so the floor of 80 % is met; "
+    )
     assert len(check.exceptions) == 6
     assert check.exceptions[0].startswith(
         "adult, m = 100, CIPS: 59.8 (1.6) against 39.8 (1.6), z = +8.8"
     )
     assert verdict(section, "The other methods") == "holds"
     everywhere = {dataset for dataset, _, _ in printed()}
-    assert verdict(worse(*everywhere), claim) == "does not hold"
+    bad = check_of(worse(*everywhere), claim)
+    assert bad.verdict == "does not hold"
+    assert "the floor of 80 % is not met" in bad.number
     other = tabular.build(
         as_frame(tabular_rows(lambda _d, _m, name, x: x + 20 * (name == "KM")))
     )
@@ -514,12 +535,34 @@ def test_exceptions_within_noise_are_named():
     # Seeds in another order, so that the paired difference is noisy.
     turned = (frame["method"] == "SV") & (frame["dataset"] == "adult")
     frame.loc[turned, "seed"] = 19 - frame.loc[turned, "seed"]
-    (check,) = [
-        c for c in tabular.build(frame).checks if c.claim.startswith("SV is best")
-    ]
-    assert check.verdict == "holds"
+    check = check_of(tabular.build(frame), "SV is best")
+    assert check.verdict == "holds with exceptions"
     assert len(check.exceptions) == 1
     assert check.exceptions[0].endswith("(not so in the paper): within noise")
+
+
+def test_order_needs_common_trials():
+    def ordered(n):
+        rows = tabular_rows(lambda _d, _m, name, _x: ORDERED.get(name, 35.0), n)
+        return as_frame(rows)
+
+    frame = ordered(2)
+    frame = frame[frame["seed"] == 0]
+    alone = check_of(tabular.build(frame), "SV is best")
+    assert alone.verdict == "too few trials"
+    assert alone.number.startswith("0 of 210 comparisons")
+    assert verdict(tabular.build(frame[:0]), "SV is best") == "not run yet"
+    # One cell above all others, without a seed in common with any of them.
+    frame = ordered(4)
+    cell = (frame["dataset"] == "adult") & (frame["m"] == 100)
+    cell &= frame["method"] == "SV"
+    frame.loc[cell, "seed"] += 100
+    frame.loc[cell, "error"] = 0.9
+    some = check_of(tabular.build(frame), "SV is best")
+    assert some.verdict == "holds"
+    assert not some.exceptions
+    assert some.number.startswith("203 of 203 comparisons in order")
+    assert some.missing.endswith("; 7 not tested (too few common trials)")
 
 
 def test_pubmed_verdicts_flip():
@@ -533,7 +576,41 @@ def test_pubmed_verdicts_flip():
     assert verdict(section(CIPS=80.0, MCL=80.0, SV=80.0), reach) == "does not hold"
     assert verdict(section(), order) == "holds"
     assert verdict(section(DML=90.0), order) == "does not hold"
-    assert verdict(pubmed.build(as_frame(pubmed_rows())[:0]), order) == "not run yet"
+    frame = as_frame(pubmed_rows())
+    one = pubmed.build(frame[frame["seed"] == 0])
+    assert verdict(one, order) == verdict(one, reach) == "too few trials"
+
+
+def test_pubmed_of_the_methods_that_are_run():
+    names = list(dict.fromkeys(t.method for t in plan(["table-pubmed"], Options())))
+    assert names == ["CIPS (linear)", "MCL (linear)", "SV (linear)"]
+    frame = as_frame(pubmed_rows(" (linear)", CIPS=80.0, SV=96.0))
+    section = pubmed.build(frame[frame["method"].isin(names)])
+    (check,) = section.checks
+    assert check.claim.startswith("The linear models reach")
+    assert check.verdict == "holds with exceptions"
+    assert check.number.startswith("2 of 3 methods: CIPS (linear) -6.9 points")
+    assert check.exceptions == [
+        "CIPS (linear): 80.0 (0.4) against 86.9 (0.4), z = -12.2"
+    ]
+    (table,) = [block for block in section.blocks if hasattr(block, "rows")]
+    other = "linear, not a network"
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["CIPS", other, "80.0 (0.4)", "86.9 (0.4)", "19,000"],
+        ["MCL", other, "86.6 (0.4)", "86.6 (0.4)", "19,000"],
+        ["DML", "network", "–", "85.1 (0.2)", "–"],
+        ["(SV)", other, "96.0 (0.1)", "94.7 (0.1)", "19,000"],
+    ]
+    # A lower accuracy is a higher error.
+    assert [row[2].mark for row in table.rows] == ["above", "within", "", "below"]
+    assert table.rows[2][2].note == ""
+    text = " ".join(block.text for block in section.blocks if hasattr(block, "text"))
+    assert "networks are not part of `pairlearn reproduce` yet" in text
+    assert "has 19,000 pairs on average; the paper says about 19,000." in text
+    # What no command can run does not read as if one could.
+    empty = pubmed.build(frame[:0])
+    assert [check.claim for check in empty.checks] == [check.claim]
+    assert empty.checks[0].verdict == "not run yet"
 
 
 def test_pubmed_shows_accuracies():
@@ -544,10 +621,13 @@ def test_pubmed_shows_accuracies():
         for block in pubmed.build(pd.concat([frame, linear])).blocks
         if hasattr(block, "rows")
     ]
-    shown = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
-    assert shown["CIPS"] == ["86.9 (0.4)", "86.9 (0.4)", "19000"]
-    assert shown["noise-aware"] == ["94.7 (0.1)", "–", "19000"]
-    assert [row[0].text for row in table.rows if row[1].bold] == ["CIPS", "MCL"]
+    shown = {
+        (row[0].text, row[1].text): [cell.text for cell in row[2:]]
+        for row in table.rows
+    }
+    assert shown["CIPS", "network"] == ["86.9 (0.4)", "86.9 (0.4)", "19,000"]
+    assert shown["noise-aware", "–"] == ["94.7 (0.1)", "–", "19,000"]
+    assert [row[0].text for row in table.rows if row[2].bold] == ["CIPS", "MCL"]
 
 
 def test_sample_size_verdict_flips():
@@ -559,6 +639,20 @@ def test_sample_size_verdict_flips():
     assert verdict(section(2.1), "CIPS:") == "holds with exceptions"
     assert verdict(section(5.0), "CIPS:") == "does not hold"
     assert verdict(section(5.0), "CIPS (L-BFGS):") == "does not hold"
+
+
+def test_sample_size_needs_two_trials():
+    frame = as_frame(size_rows(5.0))
+    alone = sample_size.build(frame[frame["seed"] == 0])
+    assert verdict(alone, "CIPS:") == "too few trials"
+    assert verdict(sample_size.build(frame[:0]), "CIPS:") == "not run yet"
+    # The only rise has one trial on its upper side: neither noise nor a fact.
+    some = check_of(
+        sample_size.build(frame[(frame["m"] != 4000) | (frame["seed"] == 0)]), "CIPS:"
+    )
+    assert some.verdict == "holds"
+    assert not some.exceptions
+    assert some.missing.endswith("; 3 means not tested (one trial alone)")
 
 
 def test_prior_verdicts_flip():
@@ -587,6 +681,21 @@ def test_prior_ignores_trials_with_fewer_pairs():
     ]
     alone, mixed = (prior.build(as_frame(r)) for r in (rows, rows + quick))
     assert alone.checks == mixed.checks
+    (left_out,) = [block for block in mixed.blocks if hasattr(block, "items")]
+    assert len(left_out.items) == 3
+    assert left_out.items[2].startswith("MNIST, m = 50: 360 trials (CIPS, CIPS (L-BF")
+    assert left_out.items[2].endswith("; shown: m = 10000")
+    assert not [block for block in alone.blocks if hasattr(block, "items")]
+
+
+def test_prior_names_the_solver_beside():
+    section = prior.build(as_frame(prior_rows()))
+    plain = check_of(section, "CIPS: the error does not").number
+    solver = check_of(section, "CIPS (L-BFGS): the error does not").number
+    assert plain.count("(SV +") + plain.count("(SV -") == 3
+    assert solver.count("(SV (L-BFGS) ") == 3
+    assert "(SV +" not in solver
+    assert "(SV -" not in solver
 
 
 def test_extra_solver_appears_when_it_has_been_run():
@@ -626,7 +735,36 @@ def test_assignment_verdicts_flip():
         return class_assignment.exact_failure(p, threshold, m) + off
 
     assert verdict(section(one_off), below) == "holds"
-    assert verdict(section(one_off), exact) == "holds with exceptions"
+    assert verdict(section(one_off), exact) == "does not hold"
+
+    # 3.5 standard errors: too far for three, not for one cell of 105.
+    def slightly_off(p, threshold, m):
+        rate = class_assignment.exact_failure(p, threshold, m)
+        error = np.sqrt(rate * (1 - rate) / 10_000)
+        return rate + 3.5 * error * ((p, threshold, m) == (0.4, 0, 8))
+
+    check = check_of(section(slightly_off), exact)
+    assert check.verdict == "holds with exceptions"
+    assert check.number.startswith("104 of 105 cells agree; ")
+    assert check.number.endswith("refutes 0 of the 1 others")
+    assert check.exceptions[0].startswith("prior 0.4, threshold 0, m = 8: ")
+
+
+def test_bound_is_tested_at_the_bound():
+    # Wald's standard error of a rate of 0 or 1 is zero, and tests nothing.
+    point = class_assignment.Point(0.4, 0, 8, wrong=4, n=4)
+    assert point.bound**4 == pytest.approx(point.chance_above_bound)
+    frame = pd.DataFrame(
+        [{"prior": 0.4, "threshold": 0, "m": 8, "wrong": 4, "repeats": 4}]
+    )
+    assert verdict(class_assignment.build(frame), "No simulated") == "holds"
+    limit = point.bound
+    for n_errors, expected in ((2.5, "holds"), (3.5, "does not hold")):
+        wrong = 10_000 * limit + n_errors * np.sqrt(10_000 * limit * (1 - limit))
+        frame["wrong"], frame["repeats"] = round(wrong), 10_000
+        check = check_of(class_assignment.build(frame), "No simulated")
+        assert check.verdict == expected
+        assert len(check.exceptions) == (expected != "holds")
 
 
 def test_naive_verdict_flips():
@@ -649,3 +787,204 @@ def test_methods_verdict_flips():
     assert verdict(section(SD=-0.3, CIPS=-0.1), claim) == "does not hold"
     (table,) = [block for block in section().blocks if hasattr(block, "rows")]
     assert table.rows[0][4].text.startswith("-0.6")
+
+
+def test_failures_are_shown(tmp_path):
+    rows = list(tabular_rows())
+    lost = [
+        row for row in rows if row[0].key[1:3] == ("adult", "OVPC") and row[0].seed < 2
+    ]
+    kept = [row for row in rows if row not in lost]
+    problem = "ValueError: all `answers`\nare the same"
+    fill(tmp_path, kept, failures=[(trial, problem) for trial, _ in lost])
+    sections = build(tmp_path)
+    (section,) = [s for s in sections if s.name == "table-tabular"]
+    check = check_of(section, "The other methods")
+    assert check.label == "holds"
+    assert check.number.endswith("; without 6 trials that failed")
+    assert check_of(section, "CIPS, MCL and SV").number.count("failed") == 0
+    write_report(tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert text.count("[2 of 20 failed]") == 3
+    assert "**Failed:** 6 trials, which are in no number here." in text
+    assert (
+        "- `table-tabular`, adult, OVPC: 6 (m = 100, 500, 1000; seeds 0 to 1): "
+        "`ValueError: all 'answers' are the same`\n"
+    ) in text
+
+
+def test_failures_of_every_experiment_find_their_cell(tmp_path):
+    rows = [row for row in every_row() if row[0].experiment != "table-tabular"]
+    gone = (
+        ("table-pubmed", "pubmed", "CIPS", 0),
+        ("fig-sample-size", "mnist", "CIPS", 1000),
+        ("fig-prior", "mnist", "CIPS", 10000),
+        ("table-methods", "gaussians", "CIPS", 32),
+        ("fig-assignment", "gaussians", "pairs", 8),
+    )
+
+    def fails(trial):
+        key = (trial.experiment, trial.dataset, trial.method, trial.m)
+        return key in gone and trial.seed == 0
+
+    failures = [(trial, "no") for trial, _ in rows if fails(trial)]
+    fill(tmp_path, [row for row in rows if not fails(row[0])], failures=failures)
+    sections = {section.name: section for section in build(tmp_path)}
+    notes = {
+        name: [
+            cell.note
+            for block in section.blocks
+            if hasattr(block, "rows")
+            for row in block.rows
+            for cell in row
+            if "failed" in cell.note
+        ]
+        for name, section in sections.items()
+    }
+    assert notes["table-pubmed"] == ["1 of 20 failed"]
+    assert notes["fig-sample-size"] == ["1 of 20 failed"]
+    assert notes["fig-prior"] == ["6 failed"]
+    assert notes["table-methods"] == ["7 seeds, 1 failed"]
+    for name, *_ in gone:
+        assert sections[name].blocks[0].text.startswith("**Failed:** ")
+    assert check_of(sections["fig-prior"], "CIPS: the error does").missing == ""
+
+
+def test_no_failures_no_mention(markdown):
+    assert "**Failed" not in markdown
+    assert not re.search(r"\d failed|that failed\W*$", markdown)
+
+
+def test_latest_of_two_settings(tmp_path):
+    def rows(epochs):
+        return [
+            (
+                Trial("fig-sample-size", "mnist", "CIPS", 1000, s, {"epochs": epochs}),
+                {"error": epochs / 100},
+            )
+            for s in range(2)
+        ]
+
+    # The later run comes first by its setting's name in one case, last in the other.
+    for number, order in enumerate(((5, 6), (6, 5))):
+        folder = tmp_path / str(number)
+        for epochs in order:
+            fill(folder, rows(epochs))
+        *_, section = build(folder)
+        (left_out,) = [
+            block
+            for block in section.blocks
+            if getattr(block, "title", "").startswith("**Left out")
+        ]
+        assert left_out.items == [
+            (
+                "`fig-sample-size`, mnist, CIPS, m = 1000: 2 trials with `epochs = "
+                f"{order[0]}`; shown: 2 with `epochs = {order[1]}`, which are as many, "
+                "from a later run (2, not 1)"
+            )
+        ]
+        (sizes,) = [s for s in build(folder) if s.name == "fig-sample-size"]
+        (table,) = [block for block in sizes.blocks if hasattr(block, "rows")]
+        assert table.rows[0][2].text == f"{order[1]}.0 (0.0)"
+
+
+def test_assignments_are_counted_beside_trials(markdown):
+    (line,) = [s for s in markdown.splitlines() if s.startswith("| `fig-assignment`")]
+    assert "| 210 [1,050,000 assignments] |" in line
+
+
+def test_report_reads_one_state_of_the_store(tmp_path, monkeypatch):
+    fill(tmp_path, method_rows())
+    late = Trial("fig-prior", "mnist", "CIPS", 10000, 0, {"prior": "1/7"})
+    read = Store.keys
+
+    def keys(store):
+        # Another run, which may not wait for a minute in a test.
+        other = Store(tmp_path)
+        other._connection.execute("PRAGMA busy_timeout = 1")
+        try:
+            other.add(late, {"error": 0.1}, seconds=1, run=1)
+        except StoreError:
+            pass
+        finally:
+            other.close()
+        return read(store)
+
+    monkeypatch.setattr(Store, "keys", keys)
+    *_, settings = build(tmp_path)
+    text = " ".join(
+        item for block in settings.blocks if hasattr(block, "items")
+        for item in block.items
+    )  # fmt: skip
+    assert "fig-prior" not in text
+
+
+def test_reports_at_once_use_files_of_their_own(tmp_path, monkeypatch):
+    fill(tmp_path, method_rows())
+    seen = []
+    replace = type(tmp_path).replace
+
+    def note(path, target):
+        seen.append(path)
+        return replace(path, target)
+
+    monkeypatch.setattr(type(tmp_path), "replace", note)
+    written = write_report(tmp_path) + write_report(tmp_path)
+    assert len(set(seen)) == len(seen) == len(written)
+    assert all(one.parent == two.parent for one, two in zip(seen, written, strict=True))
+    assert not list(tmp_path.rglob(".partial*"))
+    (tmp_path / "like any").touch()
+    mode = (tmp_path / "like any").stat().st_mode
+    assert {path.stat().st_mode for path in written} == {mode}
+
+
+def test_notes_in_another_encoding(tmp_path):
+    fill(tmp_path, method_rows())
+    (tmp_path / "notes.md").write_bytes("Größe".encode("latin-1"))
+    with pytest.raises(StoreError, match=r"notes\.md is not UTF-8 .* Save it as UTF-8"):
+        write_report(tmp_path)
+
+
+def test_versions_that_older_runs_have_not(tmp_path):
+    fill(tmp_path, method_rows(), {"pairlearn": "1.0"})
+    fill(tmp_path, pubmed_rows(), {"pairlearn": "1.0", "commit": "abc"})
+    write_report(tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "| runs | pairlearn | commit | started | trials |" in text
+    assert "| 1 | 1.0 | – | " in text
+    assert "| 2 | 1.0 | abc | " in text
+
+
+def test_legend_of_the_verdicts(markdown):
+    assert "✓ holds: without any exception; ◐ holds with exceptions: " in markdown
+
+
+def test_what_the_report_expects_is_what_is_planned():
+    def planned(name):
+        return plan([name], Options())
+
+    sizes = {(t.dataset, t.m) for t in planned("fig-sample-size")}
+    assert sizes == {(d, m) for d in IMAGES for m in image_sizes(d)}
+    priors = planned("fig-prior")
+    assert {t.dataset for t in priors} == set(IMAGES)
+    assert {t.settings["prior"] for t in priors} == set(PRIORS)
+    assert {t.seed for t in priors} == set(range(prior.N_TRIALS))
+    assert {t.seed for t in planned("fig-sample-size")} == set(
+        range(sample_size.N_TRIALS)
+    )
+    cells = {(t.dataset, t.m, t.method) for t in planned("table-tabular")}
+    assert cells >= set(printed())
+    assert {name for _, _, name in cells} == {*METHODS, *tabular.EXTRA}
+    assert {t.seed for t in planned("table-tabular")} == set(range(tabular.N_TRIALS))
+    assert {t.method for t in planned("table-methods")} == set(RATES)
+    grid = {t.settings["prior"] for t in planned("fig-naive-assignment")}
+    assert grid == set(naive.PRIORS)
+    assignments = sum(t.settings["repeats"] for t in planned("fig-assignment"))
+    assert assignments == class_assignment.N_CELLS * class_assignment.N_TRIALS
+    # Every experiment has its section, by the name of the command line.
+    assert {t.experiment for t in planned("all")} == set(EXPERIMENTS)
+
+
+def test_words(markdown):
+    prose = re.sub(r"`[^`]*`", "", markdown)
+    assert not re.search(r"\bdatasets?\b", prose)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from pairlearn.reproduce.report import (
     class_assignment,
@@ -21,6 +22,7 @@ from pairlearn.reproduce.report import (
 )
 from pairlearn.reproduce.report.blocks import Notes, Section, Text
 from pairlearn.reproduce.report.paper import EXPERIMENTS
+from pairlearn.reproduce.report.progress import failed_seeds
 from pairlearn.reproduce.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -28,17 +30,19 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from pairlearn.reproduce.report.progress import Failed
+
 __all__ = ["build", "write_report"]
 
 TITLE = "The paper, reproduced"
 
-_BUILDERS: dict[str, Callable[[pd.DataFrame], Section]] = {
+_BUILDERS: dict[str, Callable[[pd.DataFrame, Failed], Section]] = {
     "table-tabular": tabular.build,
     "table-pubmed": pubmed.build,
     "fig-sample-size": sample_size.build,
     "fig-prior": prior.build,
-    "fig-assignment": class_assignment.build,
-    "fig-naive-assignment": naive.build,
+    "fig-assignment": lambda frame, _: class_assignment.build(frame),
+    "fig-naive-assignment": lambda frame, _: naive.build(frame),
     "table-methods": methods.build,
 }
 
@@ -95,31 +99,48 @@ def write_report(folder: str | Path) -> list[Path]:
 def build(folder: str | Path) -> list[Section]:
     """Return the sections of the report of a folder, summary first."""
     folder = Path(folder)
-    with Store(folder) as store:
-        everything = {name: store.frame(name) for name in EXPERIMENTS}
-        keys, runs = store.keys(), store.runs()
-    frames, left_out = settings.choose(everything, keys)
+    with Store(folder) as store, store.unchanging():
+        stored = {name: store.frame(name) for name in EXPERIMENTS}
+        keys, runs, failures = store.keys(), store.runs(), store.failures()
+    frames, left_out = settings.choose(stored, keys)
     if not any(len(frame) for frame in frames.values()):
+        failed = f" ({len(failures):,} failed)" if len(failures) else ""
         raise StoreError(
-            f"there are no finished trials in {folder}: `pairlearn reproduce all "
-            f"--quick --out {folder}` puts some there"
+            f"there are no finished trials in {folder}{failed}: `pairlearn reproduce "
+            f"all --quick --out {folder}` puts some there"
         )
     sections = []
     for name, frame in frames.items():
-        section = _BUILDERS[name](frame)
+        lost = failed_seeds(failures, name)
+        section = _BUILDERS[name](frame, lost)
+        n_failed = sum(len(seeds) for seeds in lost.values())
+        if n_failed:
+            text = f"**Failed:** {n_failed:,} trials, which are in no number here."
+            section.blocks.insert(0, Text(text))
         if not len(frame):
             section.blocks.insert(0, Text(f"**Not run yet:** {summary.command(name)}"))
         sections.append(section)
     notes = folder / "notes.md"
     if notes.is_file():
-        text = markdown.demote(notes.read_text("utf-8"))
+        text = markdown.demote(_read_notes(notes))
         sections.append(Section("differences", "What differs, and why", [Notes(text)]))
-    sections.append(settings.build(frames, keys, runs, left_out))
-    return [summary.build(frames, sections), *sections]
+    sections.append(settings.build(stored, frames, keys, runs, failures, left_out))
+    return [summary.build(stored, sections), *sections]
+
+
+def _read_notes(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise StoreError(
+            f"{path} is not UTF-8 text (byte {error.start}: {error.reason}). Save it "
+            "as UTF-8, or move it away to make the report without it"
+        ) from error
 
 
 def _write(path: Path, content: bytes) -> None:
-    partial = path.with_name(f".partial-{path.name}")
+    # Not one of tempfile's, which nobody else may read.
+    partial = path.with_name(f".partial-{uuid4().hex}-{path.name}")
     try:
         partial.write_bytes(content)
         partial.replace(path)

@@ -27,12 +27,19 @@ __all__ = [
     "Verdict",
 ]
 
-Verdict = Literal["holds", "holds with exceptions", "does not hold", "not run yet"]
+Verdict = Literal[
+    "holds",
+    "holds with exceptions",
+    "does not hold",
+    "too few trials",
+    "not run yet",
+]
 
 VERDICTS: dict[Verdict, str] = {
     "holds": "✓",
     "holds with exceptions": "◐",
     "does not hold": "✗",
+    "too few trials": "◌",
     "not run yet": "○",
 }
 

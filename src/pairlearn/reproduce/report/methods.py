@@ -18,8 +18,8 @@ from pairlearn.reproduce.report.blocks import (
     Text,
 )
 from pairlearn.reproduce.report.figures import colour_of, new_figure
-from pairlearn.reproduce.report.paper import RATES
-from pairlearn.reproduce.report.progress import so_far
+from pairlearn.reproduce.report.paper import EXPERIMENTS, RATES
+from pairlearn.reproduce.report.progress import NO_FAILURES, Failed, so_far, unknown
 from pairlearn.reproduce.report.statistics import Estimate, estimate, log_log_slope
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build"]
 
+NAME = "table-methods"
 NOISE = 2.0
 
 
@@ -46,7 +47,7 @@ class Measured:
         return f"{self.slope:.2f} ± {error}"
 
 
-def build(frame: pd.DataFrame) -> Section:
+def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
     """Return the section of the methods."""
     measured = {name: found for name in RATES if (found := _measure(frame, name))}
     blocks: list[Block] = [
@@ -56,12 +57,12 @@ def build(frame: pd.DataFrame) -> Section:
             "two Gaussians, computed exactly, and the slope of its logarithm against "
             "log m. Proven rates are upper bounds, so a steeper slope contradicts none."
         ),
-        _table(measured),
+        _table(measured, failed),
     ]
     if measured:
         blocks.append(_picture(measured))
     blocks.append(_check(measured))
-    return Section("table-methods", "Methods and their rates", blocks)
+    return Section(NAME, EXPERIMENTS[NAME].title, blocks)
 
 
 def _measure(frame: pd.DataFrame, method: str) -> Measured | None:
@@ -76,11 +77,12 @@ def _measure(frame: pd.DataFrame, method: str) -> Measured | None:
     return Measured(m, excess, slope, error)
 
 
-def _table(measured: dict[str, Measured]) -> Table:
+def _table(measured: dict[str, Measured], failed: Failed) -> Table:
     rows = []
     for name, rate in RATES.items():
         found = measured.get(name)
         n = min((value.n for value in found.excess), default=0) if found else 0
+        n_failed = sum(len(seeds) for key, seeds in failed.items() if key[2] == name)
         rows.append(
             [
                 Cell(f"**{name}**"),
@@ -88,7 +90,8 @@ def _table(measured: dict[str, Measured]) -> Table:
                 Cell(rate.first),
                 Cell(rate.second),
                 Cell(
-                    str(found) if found else "–", note=f"{n} seeds" if n else "0 seeds"
+                    str(found) if found else "–",
+                    note=f"{n} seeds" + (f", {n_failed} failed" if n_failed else ""),
                 ),
                 Cell(rate.comment),
             ]
@@ -155,7 +158,9 @@ def _check(measured: dict[str, Measured]) -> Check:
         if name in proven and not math.isnan(found.error)
     }
     if not known:
-        return Check(claim, tested, "not run yet", f"0 of {len(proven)} methods")
+        return unknown(
+            claim, tested, f"of {len(proven)} methods", started=bool(measured)
+        )
     slow = [
         name
         for name, found in known.items()

@@ -14,6 +14,7 @@ from pairlearn.reproduce.report.figures import (
     WRONG,
     new_figure,
 )
+from pairlearn.reproduce.report.paper import EXPERIMENTS
 from pairlearn.theory import naive_assignment_is_right
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build"]
 
+NAME = "fig-naive-assignment"
 BORDER = 0.05
 PRIORS = (0.7, 0.3)
 
@@ -38,7 +40,7 @@ def build(frame: pd.DataFrame) -> Section:
     if len(frame):
         blocks.append(_picture(frame))
     blocks.append(_check(frame))
-    return Section("fig-naive-assignment", "Where the naive rule fails", blocks)
+    return Section(NAME, EXPERIMENTS[NAME].title, blocks)
 
 
 def _picture(frame: pd.DataFrame) -> Picture:

@@ -1,4 +1,4 @@
-"""The order of the methods on the tabular datasets, and its exceptions."""
+"""The order of the methods on the tabular data sets, and its exceptions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pairlearn.reproduce.report.blocks import Check
 from pairlearn.reproduce.report.paper import N_TRIALS, tabular
-from pairlearn.reproduce.report.progress import so_far
+from pairlearn.reproduce.report.progress import (
+    NO_FAILURES,
+    Failed,
+    n_ended,
+    so_far,
+    unknown,
+    without_failures,
+)
 from pairlearn.reproduce.report.statistics import (
     Estimate,
-    estimate,
     paired_difference,
     spread,
 )
@@ -41,7 +47,7 @@ class Claim:
 
     @property
     def comparisons(self) -> list[tuple[str, int, str, str]]:
-        """Every dataset, size, method ahead and method behind."""
+        """Every data set, size, method ahead and method behind."""
         return [
             (dataset, m, first, second)
             for dataset, m in self.where
@@ -63,15 +69,15 @@ def _claims() -> list[Claim]:
     return [
         Claim(
             "SV is best",
-            "SV has the lowest mean of the eight methods, for each dataset and m.",
+            "SV has the lowest mean of the eight methods, for each data set and m.",
             ("SV",),
             ("CIPS", "MCL", "SD", *clusterings),
             everywhere,
         ),
         Claim(
             "CIPS and MCL come next",
-            "Both means are below those of OVPC, SSP, CKM and KM, for each dataset and "
-            "m.",
+            "Both means are below those of OVPC, SSP, CKM and KM, for each data set "
+            "and m.",
             ("CIPS", "MCL"),
             clusterings,
             everywhere,
@@ -87,78 +93,89 @@ def _claims() -> list[Claim]:
     ]
 
 
-def order_checks(trials: Trials, means: Means) -> list[Check]:
+def order_checks(
+    trials: Trials, means: Means, failed: Failed = NO_FAILURES
+) -> list[Check]:
     """Return the checks of "SV best, CIPS and MCL next, SD behind near prior 1/2".
 
     Parameters
     ----------
     trials : dict of DataFrame
-        The trials, by dataset, number of pairs and method.
+        The trials, by data set, number of pairs and method.
     means : dict of Estimate
         Their means, in percent.
+    failed : dict of list
+        The seeds of those that failed.
 
     Returns
     -------
     list of Check
     """
-    return [_check(claim, trials, means) for claim in _claims()]
+    return [_check(claim, trials, means, failed) for claim in _claims()]
 
 
-def _check(claim: Claim, trials: Trials, means: Means) -> Check:
+def _check(claim: Claim, trials: Trials, means: Means, failed: Failed) -> Check:
     tested = (
-        f"{claim.text} An exception is clear if the difference, paired by seed, is "
-        f"beyond {NOISE:.0f} of its standard errors; with none clear, the order holds. "
-        "It does not hold if half of the comparisons or more are clear exceptions."
+        f"{claim.text} Each comparison that is the other way round is an exception; "
+        "it is clear if the difference, paired by seed, is beyond "
+        f"{NOISE:.0f} of its standard errors, and within noise if not. Without any "
+        "exception the order holds; it does not hold if half of the comparisons or "
+        "more are clear exceptions."
     )
     clear: list[str] = []
     noise: list[str] = []
     settings = set()
-    used: list[Estimate] = []
+    used: set[Key] = set()
+    n_known = n_untested = 0
     for dataset, m, first, second in claim.comparisons:
-        one = means.get((dataset, m, first), estimate([]))
-        two = means.get((dataset, m, second), estimate([]))
-        if not (one.n and two.n):
+        keys = (dataset, m, first), (dataset, m, second)
+        if not all(key in trials for key in keys):
             continue
-        used += [one, two]
+        gap = paired_difference(trials[keys[0]], trials[keys[1]], "error")
+        if not gap.tested:
+            n_untested += 1
+            continue
+        n_known += 1
+        used.update(keys)
+        one, two = (means[key] for key in keys)
         if one.mean <= two.mean:
             continue
         settings.add((dataset, m))
-        gap = paired_difference(
-            trials[dataset, m, first], trials[dataset, m, second], "error"
-        )
         also = "so" if _turned_in_paper(dataset, m, first, second) else "not so"
         (clear if spread(gap) > NOISE else noise).append(
-            f"{dataset}, m = {m}: {first} {one} above {second} {two}, "
-            f"{_shown(gap)} ({also} in the paper)"
+            f"{dataset}, m = {m}: {first} {one} above {second} {two}, by "
+            f"{100 * gap.mean:.2f} ± {100 * gap.error:.2f} ({also} in the paper)"
         )
-    n_all, n_known = len(claim.comparisons), len(used) // 2
+    n_all = len(claim.comparisons)
     if not n_known:
-        return Check(claim.name, tested, "not run yet", f"0 of {n_all} comparisons")
+        return unknown(
+            claim.name, tested, f"of {n_all} comparisons", started=n_untested > 0
+        )
     n_paper = sum(_turned_in_paper(*comparison) for comparison in claim.comparisons)
     n_bad = len(clear) + len(noise)
+    ended = [n_ended(means[key], failed.get(key)) for key in used]
+    missing = so_far(n_known + n_untested, n_all, "comparisons", ended, N_TRIALS)
+    if n_untested:
+        few = f"{n_untested} not tested (too few common trials)"
+        missing = f"{missing}; {few}" if missing else few
     return Check(
         claim.name,
         tested,
         "holds"
-        if not clear
+        if not n_bad
         else "holds with exceptions"
         if len(clear) < n_known / 2
         else "does not hold",
         f"{n_known - n_bad} of {n_known} comparisons in order; exceptions: {n_bad}, in "
         f"{len(settings)} of {len(claim.where)} settings, {len(clear)} of them clear; "
-        f"in the paper's own means: {n_paper}",
+        f"in the paper's own means: {n_paper}"
+        + without_failures(sum(len(failed.get(key, ())) for key in used)),
         [f"{text}: clear" for text in clear]
         + [f"{text}: within noise" for text in noise],
-        so_far(n_known, n_all, "comparisons", used, N_TRIALS),
+        missing,
     )
 
 
 def _turned_in_paper(dataset: str, m: int, first: str, second: str) -> bool:
     one, two = (tabular()[dataset, m, name].value for name in (first, second))
     return one.mean > two.mean
-
-
-def _shown(gap: Estimate) -> str:
-    if not gap.tested:
-        return "too few common seeds for a test"
-    return f"by {100 * gap.mean:.2f} ± {100 * gap.error:.2f}"

@@ -39,6 +39,7 @@ _CLASSES: dict[Verdict, str] = {
     "holds": "good",
     "holds with exceptions": "partly",
     "does not hold": "bad",
+    "too few trials": "open",
     "not run yet": "open",
 }
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from pairlearn.reproduce import runner
+from pairlearn.reproduce.images import PRIORS, SIZES
 from pairlearn.reproduce.report.statistics import Estimate
 
 __all__ = [
@@ -45,36 +47,29 @@ class Experiment:
 
     Attributes
     ----------
-    name, title, where : str
-        Its id, what it is, and where the paper has it.
-    n_trials : int or None
-        Trials of each cell in a full run; None where the paper has no such number.
+    name, where : str
+        Its id, and where the paper has it.
     """
 
     name: str
-    title: str
     where: str
-    n_trials: int | None
+
+    @property
+    def title(self) -> str:
+        """What it shows, in the words of the command line."""
+        return runner.EXPERIMENTS[self.name].title
 
 
 EXPERIMENTS = {
     experiment.name: experiment
     for experiment in (
-        Experiment("table-tabular", "Ten tabular datasets", "Table 2, appendix", 20),
-        Experiment("table-pubmed", "PubMed: citations as answers", "Table 3", 20),
-        Experiment(
-            "fig-sample-size", "More pairs, on images", "Figure 1 left, appendix", 20
-        ),
-        Experiment(
-            "fig-prior", "Other priors, on images", "Figure 1 right, appendix", 10
-        ),
-        Experiment(
-            "fig-assignment", "Class assignment from pairs", "Figure 2, appendix", 10000
-        ),
-        Experiment(
-            "fig-naive-assignment", "Where the naive rule fails", "Appendix B", None
-        ),
-        Experiment("table-methods", "Methods and their rates", "Table 1", None),
+        Experiment("table-tabular", "Table 2, appendix"),
+        Experiment("table-pubmed", "Table 3"),
+        Experiment("fig-sample-size", "Figure 1 left, appendix"),
+        Experiment("fig-prior", "Figure 1 right, appendix"),
+        Experiment("fig-assignment", "Figure 2, appendix"),
+        Experiment("fig-naive-assignment", "Appendix B"),
+        Experiment("table-methods", "Table 1"),
     )
 }
 
@@ -83,8 +78,6 @@ IMAGES = {
     "fashion-mnist": "Fashion-MNIST",
     "kuzushiji-mnist": "Kuzushiji-MNIST",
 }
-SIZES = (1000, 2000, 4000, 8000, 12000, 16000, 20000)
-PRIORS = tuple(f"{k}/7" for k in range(1, 7))
 
 # Accuracies in percent, though the caption says clustering error.
 PUBMED = {
@@ -94,6 +87,7 @@ PUBMED = {
     "SV": Estimate(94.7, 0.1, N_TRIALS),
 }
 PUBMED_BOLD = ("CIPS", "MCL")
+PUBMED_PAIRS = "about 19,000"
 
 
 def image_sizes(dataset: str) -> tuple[int, ...]:
@@ -116,7 +110,7 @@ class Printed:
 
 @cache
 def tabular() -> dict[tuple[str, int, str], Printed]:
-    """Return the printed cells by dataset, number of pairs and method."""
+    """Return the printed cells by data set, number of pairs and method."""
     lines = (files(__package__) / "paper_tabular.csv").read_text("utf-8").splitlines()
     printed = {}
     for row in csv.DictReader(line for line in lines if not line.startswith("#")):

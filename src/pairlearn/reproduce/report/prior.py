@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pairlearn.reproduce.report.blocks import (
     Block,
+    Bullets,
     Cell,
     Check,
     Picture,
@@ -23,8 +23,16 @@ from pairlearn.reproduce.report.figures import (
     new_figure,
     shared_legend,
 )
-from pairlearn.reproduce.report.paper import IMAGES, PRIORS, SOLVER
-from pairlearn.reproduce.report.progress import share_of, so_far
+from pairlearn.reproduce.report.paper import EXPERIMENTS, IMAGES, PRIORS, SOLVER
+from pairlearn.reproduce.report.progress import (
+    NO_FAILURES,
+    Failed,
+    n_ended,
+    share_of,
+    so_far,
+    unknown,
+    without_failures,
+)
 from pairlearn.reproduce.report.statistics import Estimate, estimate, spread
 
 if TYPE_CHECKING:
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build"]
 
+NAME = "fig-prior"
 METHODS = ("CIPS", "SD", "SV")
 EXTRA = tuple(f"{method} {SOLVER}" for method in METHODS)
 N_TRIALS = 10
@@ -41,14 +50,24 @@ NOISE = 2.0
 MIDDLE, OUTER = ("3/7", "4/7"), ("1/7", "6/7")
 
 Means = dict[tuple[str, str, str], Estimate]
+Rises = dict[tuple[str, str], dict[int, float]]
+Lost = dict[tuple[str, str], list[int]]
+Fits: TypeAlias = "Callable[[Estimate], bool]"
 
 
-def build(frame: pd.DataFrame) -> Section:
+@dataclass(frozen=True)
+class Values:
+    """What a check is about: one mean for each set, and the methods behind it."""
+
+    found: dict[str, Estimate]
+    methods: tuple[str, ...]
+    notes: dict[str, str]
+
+
+def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
     """Return the section of the priors."""
-    if len(frame):
-        # A quick run may have left trials with fewer pairs in the same store.
-        most = frame.groupby("dataset")["m"].transform("max")
-        frame = frame[frame["m"] == most]
+    frame, left_out = _most_pairs(frame)
+    lost = _lost(frame, failed)
     groups = frame.groupby(["dataset", "prior", "method"]) if len(frame) else []
     means = {
         (str(dataset), str(prior), str(method)): estimate(100 * group["error"])
@@ -68,10 +87,42 @@ def build(frame: pd.DataFrame) -> Section:
     ]
     if means:
         blocks.append(_picture(means, frame))
-    blocks += [_table(means), _rise_table(rises), *_checks(rises, "")]
+    blocks.append(_table(means, lost))
+    if left_out:
+        title = "**Left out,** since there are trials with more pairs"
+        blocks.append(Bullets(title, left_out))
+    blocks += [_rise_table(rises), *_checks(rises, lost, "")]
     if set(EXTRA) <= set(_methods(means)):
-        blocks += _checks(rises, f" {SOLVER}")
-    return Section("fig-prior", "Other priors, on images", blocks)
+        blocks += _checks(rises, lost, f" {SOLVER}")
+    return Section(NAME, EXPERIMENTS[NAME].title, blocks)
+
+
+def _most_pairs(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Keep the trials with most pairs of each data set, and name the others.
+
+    A quick run may have left trials with fewer pairs in the same store.
+    """
+    if not len(frame):
+        return frame, []
+    most = frame.groupby("dataset")["m"].transform("max")
+    others = frame[frame["m"] < most]
+    left_out = [
+        f"{IMAGES.get(dataset, dataset)}, m = {m}: {len(group):,} trials "
+        f"({', '.join(sorted(group['method'].unique()))}); shown: m = "
+        f"{most[group.index[0]]}"
+        for (dataset, m), group in others.groupby(["dataset", "m"])
+    ]
+    return frame[frame["m"] == most], left_out
+
+
+def _lost(frame: pd.DataFrame, failed: Failed) -> Lost:
+    """Return the seeds that failed with as many pairs as are shown."""
+    most = frame.groupby("dataset")["m"].max().to_dict() if len(frame) else {}
+    return {
+        (dataset, method): seeds
+        for (dataset, m, method), seeds in failed.items()
+        if most.get(dataset, m) == m
+    }
 
 
 def _methods(means: Means) -> tuple[str, ...]:
@@ -121,11 +172,14 @@ def _draw(means: Means) -> Any:
     return figure
 
 
-def _table(means: Means) -> Table:
+def _table(means: Means, lost: Lost) -> Table:
     rows = []
     for dataset, title in IMAGES.items():
         for method in _methods(means):
-            row = [Cell(f"**{title}**"), Cell(method)]
+            # The list of failures does not tell at which prior one happened.
+            n_failed = len(lost.get((dataset, method), ()))
+            note = f"{n_failed} failed" if n_failed else ""
+            row = [Cell(f"**{title}**"), Cell(method, note=note)]
             for prior in PRIORS:
                 value = means.get((dataset, prior, method), estimate([]))
                 row.append(Cell(str(value), note=share_of(value, N_TRIALS)))
@@ -154,9 +208,6 @@ def _rises(frame: pd.DataFrame, dataset: str, method: str) -> dict[int, float]:
     return {int(seed): float(value) for seed, value in rise.dropna().items()}
 
 
-Rises = dict[tuple[str, str], dict[int, float]]
-
-
 def _rise_table(rises: Rises) -> Table:
     methods = list(dict.fromkeys(method for _, method in rises))
     return Table(
@@ -177,81 +228,96 @@ def _rise_table(rises: Rises) -> Table:
     )
 
 
-def _checks(rises: Rises, extra: str) -> list[Check]:
+def _checks(rises: Rises, lost: Lost, extra: str) -> list[Check]:
     cips, sd, sv = f"CIPS{extra}", f"SD{extra}", f"SV{extra}"
     rise = "the mean error at 3/7 and 4/7 minus that at 1/7 and 6/7, where run"
+
+    def check(claim: str, tested: str, values: Values, fits: Fits) -> Check:
+        return _check(claim, tested, values, fits, lost)
+
     return [
-        _check(
-            {key: _own(rises, key, sd) for key in IMAGES},
+        check(
             f"{sd}: the error rises towards prior 1/2",
             f"On each set the rise of {sd} ({rise}) is above zero by more than "
             f"{NOISE:.0f} standard errors.",
+            _own(rises, sd),
             lambda value: spread(value) > NOISE,
         ),
-        _check(
-            {key: _own(rises, key, cips) for key in IMAGES},
+        check(
             f"{cips}: the error does not rise towards prior 1/2",
             f"On each set the rise of {cips} ({rise}) is not above zero by more than "
-            f"{NOISE:.0f} standard errors. SV's rise stands beside it, as a measure of "
-            "how much harder the task becomes.",
+            f"{NOISE:.0f} standard errors. The rise of {sv} stands beside it, as a "
+            "measure of how much harder the task becomes.",
+            _own(rises, cips, beside=sv),
             lambda value: spread(value) <= NOISE,
-            beside={key: _own(rises, key, sv) for key in IMAGES},
         ),
-        _check(
-            {key: _gap(rises, key, cips, sv) for key in IMAGES},
+        check(
             f"{cips}: the error rises no more than that of {sv}",
             f"On each set the rise of {cips} minus that of {sv}, paired by seed, is "
             f"not above zero by more than {NOISE:.0f} standard errors.",
+            _gap(rises, cips, sv),
             lambda value: spread(value) <= NOISE,
         ),
-        _check(
-            {key: _gap(rises, key, sd, cips) for key in IMAGES},
+        check(
             f"{cips} is less affected by the prior than {sd}",
             f"On each set the rise of {sd} minus that of {cips}, paired by seed, is "
             f"above zero by more than {NOISE:.0f} standard errors.",
+            _gap(rises, sd, cips),
             lambda value: spread(value) > NOISE,
         ),
     ]
 
 
-def _own(rises: Rises, dataset: str, method: str) -> Estimate:
-    return estimate(rises[dataset, method].values())
+def _own(rises: Rises, method: str, beside: str = "") -> Values:
+    """Return the rise of a method; that of another is only shown beside it."""
+    found = {key: estimate(rises[key, method].values()) for key in IMAGES}
+    notes = {}
+    if beside:
+        others = {key: estimate(rises[key, beside].values()) for key in IMAGES}
+        notes = {k: f" ({beside} {e.mean:+.1f})" for k, e in others.items() if e.n}
+    return Values(found, (method,), notes)
 
 
-def _gap(rises: Rises, dataset: str, one: str, two: str) -> Estimate:
-    left, right = rises[dataset, one], rises[dataset, two]
-    return estimate(left[seed] - right[seed] for seed in left if seed in right)
+def _gap(rises: Rises, one: str, two: str) -> Values:
+    """Return the rise of one method minus that of another, paired by seed."""
+    found = {}
+    for key in IMAGES:
+        left, right = rises[key, one], rises[key, two]
+        found[key] = estimate(
+            left[seed] - right[seed] for seed in left if seed in right
+        )
+    return Values(found, (one, two), {})
 
 
-def _check(
-    values: dict[str, Estimate],
-    claim: str,
-    tested: str,
-    fits: Callable[[Estimate], bool],
-    beside: dict[str, Estimate] | None = None,
-) -> Check:
+def _check(claim: str, tested: str, values: Values, fits: Fits, lost: Lost) -> Check:
     tested += " If it fails on one set of three, it holds with exceptions."
-    known = {key: value for key, value in values.items() if value.tested}
+    known = {key: value for key, value in values.found.items() if value.tested}
     if not known:
-        return Check(claim, tested, "not run yet", f"0 of {len(values)} sets")
+        started = any(value.n for value in values.found.values())
+        return unknown(claim, tested, f"of {len(IMAGES)} sets", started=started)
     bad = [key for key, value in known.items() if not fits(value)]
     shown = {
         key: f"{IMAGES[key]} {value.mean:+.1f} ± {value.error:.1f}"
-        + (f" (SV {beside[key].mean:+.1f})" if beside and beside[key].n else "")
+        + values.notes.get(key, "")
         for key, value in known.items()
+    }
+    seeds = {
+        key: [s for method in values.methods for s in lost.get((key, method), ())]
+        for key in known
     }
     number = (
         f"{len(known) - len(bad)} of {len(known)} sets: {'; '.join(shown.values())}"
+        + without_failures(sum(len(some) for some in seeds.values()))
     )
-    missing = so_far(len(known), len(values), "sets", known.values(), N_TRIALS)
-    share = np.mean([key in bad for key in known])
+    ended = [n_ended(value, seeds[key]) for key, value in known.items()]
+    missing = so_far(len(known), len(IMAGES), "sets", ended, N_TRIALS)
     return Check(
         claim,
         tested,
         "holds"
         if not bad
         else "holds with exceptions"
-        if share < 0.5
+        if len(bad) < len(known) / 2
         else "does not hold",
         number,
         [shown[key] for key in bad],

@@ -1,34 +1,103 @@
-"""How far an experiment has got, in words."""
+"""How far an experiment has got, and what failed, in words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+from pairlearn.reproduce.report.blocks import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
 
     from pairlearn.reproduce.report.statistics import Estimate
 
-__all__ = ["share_of", "so_far"]
+__all__ = [
+    "NO_FAILURES",
+    "Failed",
+    "failed_seeds",
+    "n_ended",
+    "share_of",
+    "so_far",
+    "unknown",
+    "without_failures",
+]
+
+# The seeds of the trials that failed, by data set, number of pairs and method.
+Failed: TypeAlias = "Mapping[tuple[str, int, str], list[int]]"
+
+NO_FAILURES: Failed = MappingProxyType({})
 
 
-def share_of(value: Estimate, n_trials: int) -> str:
-    """Return "n/N" where trials are missing, else nothing.
+def failed_seeds(failures: pd.DataFrame, experiment: str) -> Failed:
+    """Return the failed trials of an experiment.
+
+    Parameters
+    ----------
+    failures : DataFrame
+        Those of `Store.failures`.
+    experiment : str
+        Its id.
+
+    Returns
+    -------
+    dict of list
+        Seeds by data set, number of pairs and method.
+    """
+    found: dict[tuple[str, int, str], list[int]] = defaultdict(list)
+    for row in failures[failures["experiment"] == experiment].to_dict("records"):
+        key = (str(row["dataset"]), int(row["m"]), str(row["method"]))
+        found[key].append(int(row["seed"]))
+    return dict(found)
+
+
+def share_of(value: Estimate, n_trials: int, n_failed: int = 0) -> str:
+    """Return "n/N" where trials are missing, and how many of them failed.
 
     Examples
     --------
     >>> from pairlearn.reproduce.report.statistics import estimate
-    >>> share_of(estimate([1, 2]), 20)
-    '2/20'
+    >>> share_of(estimate([1, 2]), 20), share_of(estimate([1, 2]), 20, 3)
+    ('2/20', '2/20, 3 failed')
+    >>> share_of(estimate([1, 2]), 4, 2)
+    '2 of 4 failed'
     """
-    return "" if value.n >= n_trials else f"{value.n}/{n_trials}"
+    # Failures beyond what is missing belong to another setting.
+    n_failed = min(n_failed, n_trials - value.n)
+    if value.n >= n_trials:
+        return ""
+    if value.n + n_failed == n_trials:
+        return f"{n_failed} of {n_trials} failed"
+    share = f"{value.n}/{n_trials}"
+    return f"{share}, {n_failed} failed" if n_failed else share
+
+
+def n_ended(value: Estimate, seeds: Iterable[int] | None) -> int:
+    """Return how many trials have ended, with a result or in failure."""
+    return value.n + len(set(seeds or ()))
+
+
+def without_failures(n_failed: int) -> str:
+    """Return the end of a sentence on trials that failed; empty if none did.
+
+    Examples
+    --------
+    >>> without_failures(1)
+    '; without 1 trial that failed'
+    """
+    if not n_failed:
+        return ""
+    return f"; without {n_failed} trial{'s' * (n_failed > 1)} that failed"
 
 
 def so_far(
     n_known: int,
     n_all: int,
     what: str,
-    used: Iterable[Estimate] = (),
+    ended: Iterable[int] = (),
     n_trials: int = 0,
 ) -> str:
     """Return what is missing from a check.
@@ -39,10 +108,11 @@ def so_far(
         How many there are, of how many.
     what : str
         Of what.
-    used : iterable of Estimate
-        The means that the outcome rests on.
+    ended : iterable of int
+        Trials behind each of the means that the outcome rests on, those that failed
+        included: running them again would not help.
     n_trials : int
-        How many trials each of them is to have.
+        How many each of them is to have.
 
     Returns
     -------
@@ -57,7 +127,29 @@ def so_far(
     parts = []
     if n_known < n_all:
         parts.append(f"{n_known} of {n_all} {what} have been run")
-    fewest = min((value.n for value in used), default=n_trials)
+    fewest = min(ended, default=n_trials)
     if fewest < n_trials:
         parts.append(f"not all trials are there, {fewest} of {n_trials} in some cells")
     return "; ".join(parts)
+
+
+def unknown(claim: str, tested: str, what: str, *, started: bool) -> Check:
+    """Return a check without an outcome: nothing was run, or not enough of it.
+
+    Parameters
+    ----------
+    claim, tested : str
+        Those of the check.
+    what : str
+        What there is none of, such as "of 90 cells".
+    started : bool
+        Whether there are trials at all.
+
+    Returns
+    -------
+    Check
+    """
+    if started:
+        number = f"0 {what} have the two trials that a test needs"
+        return Check(claim, tested, "too few trials", number)
+    return Check(claim, tested, "not run yet", f"0 {what}")

@@ -21,8 +21,22 @@ from pairlearn.reproduce.report.figures import (
     new_figure,
     shared_legend,
 )
-from pairlearn.reproduce.report.paper import IMAGES, SIZES, SOLVER, image_sizes
-from pairlearn.reproduce.report.progress import share_of, so_far
+from pairlearn.reproduce.report.paper import (
+    EXPERIMENTS,
+    IMAGES,
+    SIZES,
+    SOLVER,
+    image_sizes,
+)
+from pairlearn.reproduce.report.progress import (
+    NO_FAILURES,
+    Failed,
+    n_ended,
+    share_of,
+    so_far,
+    unknown,
+    without_failures,
+)
 from pairlearn.reproduce.report.statistics import Estimate, distance, estimate
 
 if TYPE_CHECKING:
@@ -30,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build"]
 
+NAME = "fig-sample-size"
 METHODS = ("CIPS", "SV")
 EXTRA = (f"CIPS {SOLVER}", f"SV {SOLVER}")
 N_TRIALS = 20
@@ -42,7 +57,7 @@ KUZUSHIJI = (
 Means = dict[tuple[str, int, str], Estimate]
 
 
-def build(frame: pd.DataFrame) -> Section:
+def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
     """Return the section of the numbers of pairs."""
     groups = frame.groupby(["dataset", "m", "method"]) if len(frame) else []
     means = {
@@ -57,10 +72,10 @@ def build(frame: pd.DataFrame) -> Section:
     ]
     if means:
         blocks.append(_picture(means))
-    blocks += [_table(means), _check(means, "CIPS")]
+    blocks += [_table(means, failed), _check(means, failed, "CIPS")]
     if EXTRA[0] in _methods(means):
-        blocks.append(_check(means, EXTRA[0]))
-    return Section("fig-sample-size", "More pairs, on images", blocks)
+        blocks.append(_check(means, failed, EXTRA[0]))
+    return Section(NAME, EXPERIMENTS[NAME].title, blocks)
 
 
 def _methods(means: Means) -> tuple[str, ...]:
@@ -111,7 +126,7 @@ def _draw(means: Means) -> Any:
     return figure
 
 
-def _table(means: Means) -> Table:
+def _table(means: Means, failed: Failed) -> Table:
     sizes = sorted({*SIZES, *(m for _, m, _ in means)})
     rows = []
     for dataset, title in IMAGES.items():
@@ -120,8 +135,11 @@ def _table(means: Means) -> Table:
             for m in sizes:
                 value = _get(means, dataset, m, method)
                 possible = m in _sizes(means, dataset)
-                note = share_of(value, N_TRIALS) if possible else ""
-                row.append(Cell(str(value) if possible else "", note=note))
+                if not possible:
+                    row.append(Cell(""))
+                    continue
+                n_failed = len(failed.get((dataset, m, method), ()))
+                row.append(Cell(str(value), note=share_of(value, N_TRIALS, n_failed)))
             rows.append(row)
     return Table(
         head=["images", "method", *(f"{m:,}" for m in sizes)],
@@ -133,16 +151,16 @@ def _table(means: Means) -> Table:
     )
 
 
-def _check(means: Means, method: str) -> Check:
+def _check(means: Means, failed: Failed, method: str) -> Check:
     claim = f"{method}: the error falls with m on all three image sets"
     tested = (
-        f"On each set the mean of {method} falls from each m to the next. A rise "
-        f"beyond {NOISE:.0f} standard errors of the difference (unpaired), or a last "
-        "mean that is not below the first, means that it does not hold; smaller rises "
-        "are exceptions."
+        f"On each set the mean of {method} falls from each m to the next. Without any "
+        "rise it holds; rises are exceptions. It does not hold if one of them is "
+        f"beyond {NOISE:.0f} standard errors of the difference (unpaired), or if the "
+        "last mean is not below the first. Means of one trial alone are not compared."
     )
     lists, exceptions = [], []
-    used: list[Estimate] = []
+    used: list[tuple[str, int, str]] = []
     n_steps = 0
     verdict: Verdict = "holds"
     total = sum(len(_sizes(means, dataset)) - 1 for dataset in IMAGES)
@@ -150,12 +168,12 @@ def _check(means: Means, method: str) -> Check:
         known = [
             (m, value)
             for m in _sizes(means, dataset)
-            if (value := _get(means, dataset, m, method)).n
+            if (value := _get(means, dataset, m, method)).tested
         ]
         if len(known) < 2:
             continue
         n_steps += len(known) - 1
-        used += [value for _, value in known]
+        used += [(dataset, m, method) for m, _ in known]
         lists.append(
             f"{title} " + " → ".join(f"{value.mean:.1f}" for _, value in known)
         )
@@ -173,8 +191,14 @@ def _check(means: Means, method: str) -> Check:
                 verdict = "holds with exceptions"
         if known[-1][1].mean >= known[0][1].mean:
             verdict = "does not hold"
+    alone = sum(value.n == 1 for (_, _, name), value in means.items() if name == method)
     if not lists:
-        return Check(claim, tested, "not run yet", f"0 of {total} steps")
+        started = any(name == method for _, _, name in means)
+        return unknown(claim, tested, f"of {total} steps", started=started)
     number = f"{n_steps - len(exceptions)} of {n_steps} steps down: {'; '.join(lists)}"
-    missing = so_far(n_steps, total, "steps", used, N_TRIALS)
+    number += without_failures(sum(len(failed.get(key, ())) for key in used))
+    ended = [n_ended(means[key], failed.get(key)) for key in used]
+    missing = so_far(n_steps, total, "steps", ended, N_TRIALS)
+    if alone:
+        missing += f"; {alone} means not tested (one trial alone)"
     return Check(claim, tested, verdict, number, exceptions, missing)

@@ -27,21 +27,27 @@ __all__ = ["build", "choose", "duration"]
 
 
 def build(
+    stored: dict[str, pd.DataFrame],
     frames: dict[str, pd.DataFrame],
     keys: Iterable[Key],
     runs: pd.DataFrame,
+    failures: pd.DataFrame,
     left_out: list[str],
 ) -> Section:
     """Return the closing section.
 
     Parameters
     ----------
+    stored : dict of DataFrame
+        All trials of each experiment.
     frames : dict of DataFrame
-        The trials of each experiment.
+        Those behind the numbers of the report.
     keys : iterable of tuple
         The keys of all trials, from which the settings are read.
     runs : DataFrame
         The runs, with their versions.
+    failures : DataFrame
+        The trials that failed.
     left_out : list of str
         Trials that are in the store and not in the report.
 
@@ -52,12 +58,13 @@ def build(
     keys = sorted(keys)
     blocks: list[Block] = [
         Text("What was run:"),
-        _experiments(frames),
+        _experiments(stored),
+        *_failures(failures),
         *_attention(left_out),
         Bullets(
             "Settings of each experiment, as they stand in the store", _settings(keys)
         ),
-        *_versions(frames, runs),
+        *_versions(stored, frames, runs),
         Text(
             "To make this report again: `pairlearn reproduce all --out DIR`, then "
             "`pairlearn report DIR`. A run that is stopped goes on where it was; the "
@@ -67,33 +74,62 @@ def build(
     return Section("settings", "Settings, versions, seeds and time", blocks)
 
 
-def _experiments(frames: dict[str, pd.DataFrame]) -> Table:
+def _experiments(stored: dict[str, pd.DataFrame]) -> Table:
     rows = []
     total = 0.0
     for name, experiment in EXPERIMENTS.items():
-        frame = frames[name]
+        frame = stored[name]
         seconds = float(frame["seconds"].sum())
         total += seconds
         rows.append(
             [
                 Cell(f"`{name}`"),
                 Cell(experiment.where),
-                Cell(f"{len(frame):,}"),
+                Cell(f"{len(frame):,}", note=_repeats(frame)),
                 Cell(_ranges(frame["seed"])),
                 Cell(f"{frame['method'].nunique()}"),
                 Cell(duration(seconds)),
             ]
         )
-    count = sum(len(frame) for frame in frames.values())
+    count = sum(len(frame) for frame in stored.values())
     blank = Cell("")
     last = [Cell("all"), blank, Cell(f"{count:,}"), blank, blank, Cell(duration(total))]
     return Table(
         head=["experiment", "in the paper", "trials", "seeds", "methods", "total time"],
         words=True,
         rows=[*rows, last],
-        caption="Trials in the store. Total time: the sum over the trials, of one "
-        "core each; runs in parallel take less.",
+        caption="Trials in the store, those that the report leaves out included; one "
+        "of `fig-assignment` stands for many assignments. Total time: the sum over "
+        "the trials, of one core each; runs in parallel take less.",
     )
+
+
+def _repeats(frame: pd.DataFrame) -> str:
+    if "repeats" not in frame:
+        return ""
+    return f"{int(frame['repeats'].sum()):,} assignments"
+
+
+def _failures(failures: pd.DataFrame) -> list[Block]:
+    if not len(failures):
+        return []
+    items = []
+    for key, group in failures.groupby(["experiment", "dataset", "method"]):
+        experiment, dataset, method = key
+        problems = group["problem"].unique()
+        # A message may have any number of lines, and be no Markdown.
+        problem = " ".join(str(problems[0]).replace("`", "'").split())
+        more = f" and {len(problems) - 1} other messages" if len(problems) > 1 else ""
+        items.append(
+            f"`{experiment}`, {dataset}, {method}: {len(group):,} (m = "
+            f"{_ranges(group['m'])}; seeds {_ranges(group['seed'])}): "
+            f"`{problem}`{more}"
+        )
+    title = (
+        f"**Failed:** {len(failures):,} trials, which are in no number; the next run "
+        "tries them again"
+    )
+    return [Bullets(title, items)]
 
 
 def duration(seconds: float) -> str:
@@ -169,7 +205,8 @@ def choose(
     """Keep one setting for each number, so that no mean is taken over several.
 
     A quick run and a full one in the same store may differ in their settings. For each
-    dataset, method and m the setting with most trials is kept.
+    data set, method and m the setting with most trials is kept; if several have as
+    many, that of the latest run.
 
     Parameters
     ----------
@@ -195,32 +232,58 @@ def choose(
     for (experiment, dataset, method, m), found in sorted(counts.items()):
         if len(found) < 2 or experiment not in frames:
             continue
-        best, *others = sorted(found, key=lambda text: (-found[text], text))
         frame = frames[experiment]
         here = (frame["dataset"] == dataset) & (frame["method"] == method)
         here &= frame["m"] == m
-        kept = here.copy()
-        for name in names[experiment]:
-            wanted = json.loads(best).get(name)
-            kept &= frame[name].isna() if wanted is None else frame[name] == wanted
-        frames[experiment] = frame[~here | kept]
-        left_out += [
-            f"`{experiment}`, {dataset}, {method}, m = {m}: {found[text]} trials with "
-            f"{_words(json.loads(text))}; shown: {found[best]} with "
-            f"{_words(json.loads(best))}"
-            for text in others
-        ]
+        rows = {
+            text: here & _with(frame, json.loads(text), names[experiment])
+            for text in found
+        }
+        latest = {text: int(frame[rows[text]]["run"].max()) for text in found}
+        best, *others = sorted(
+            found, key=lambda text: (-found[text], -latest[text], text)
+        )
+        frames[experiment] = frame[~here | rows[best]]
+        for text in others:
+            why = (
+                "which are more"
+                if found[text] < found[best]
+                else f"which are as many, from a later run ({latest[best]}, not "
+                f"{latest[text]})"
+                if latest[text] < latest[best]
+                else "which are as many, of the same run, and come first by name"
+            )
+            left_out.append(
+                f"`{experiment}`, {dataset}, {method}, m = {m}: {found[text]} trials "
+                f"with {_words(json.loads(text))}; shown: {found[best]} with "
+                f"{_words(json.loads(best))}, {why}"
+            )
     return frames, left_out
+
+
+def _with(
+    frame: pd.DataFrame, settings: dict[str, object], names: Iterable[str]
+) -> pd.Series[bool]:
+    """Return which trials have exactly these settings."""
+    same = frame["run"].notna()
+    for name in names:
+        wanted = settings.get(name)
+        same &= frame[name].isna() if wanted is None else frame[name] == wanted
+    return same
 
 
 def _attention(left_out: list[str]) -> list[Block]:
     if not left_out:
         return []
-    title = "**Left out,** since more trials have been run with another setting"
+    title = "**Left out,** so that no mean is taken over several settings"
     return [Bullets(title, left_out)]
 
 
-def _versions(frames: dict[str, pd.DataFrame], runs: pd.DataFrame) -> list[Block]:
+def _versions(
+    stored: dict[str, pd.DataFrame],
+    frames: dict[str, pd.DataFrame],
+    runs: pd.DataFrame,
+) -> list[Block]:
     if not len(runs):
         return []
     names = [name for name in runs.columns if name not in ("run", "started", "command")]
@@ -230,7 +293,7 @@ def _versions(frames: dict[str, pd.DataFrame], runs: pd.DataFrame) -> list[Block
         for row in table.to_dict("records")
     }
     counts: dict[int, int] = defaultdict(int)
-    for frame in frames.values():
+    for frame in stored.values():
         for run, count in frame["run"].value_counts().items():
             counts[int(run)] += int(count)
     rows = []

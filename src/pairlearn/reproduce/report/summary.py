@@ -19,15 +19,25 @@ from pairlearn.reproduce.report.paper import EXPERIMENTS
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pairlearn.reproduce.report.blocks import Verdict
+
 __all__ = ["build", "command"]
 
+MEANINGS: dict[Verdict, str] = {
+    "holds": "without any exception",
+    "holds with exceptions": "every exception is named in the section",
+    "does not hold": "by the rule that the check states",
+    "too few trials": "run, but not often enough for a test",
+    "not run yet": "the command for it is named",
+}
 
-def build(frames: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
+
+def build(stored: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
     """Return the summary of the other sections."""
-    done = [name for name, frame in frames.items() if len(frame)]
+    done = [name for name, frame in stored.items() if len(frame)]
     missing = [name for name in EXPERIMENTS if name not in done]
     counts = Counter(check.verdict for section in sections for check in section.checks)
-    n_trials = sum(len(frame) for frame in frames.values())
+    n_trials = sum(len(frame) for frame in stored.values())
     outcome = ", ".join(
         f"{counts[verdict]} {_plural(verdict, counts[verdict])}"
         for verdict in VERDICTS
@@ -43,7 +53,8 @@ def build(frames: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
         ),
         Text(
             f"{len(done)} of {len(EXPERIMENTS)} experiments have results, "
-            f"{n_trials:,} trials in all. Of {sum(counts.values())} checks {outcome}."
+            f"{n_trials:,} trials in the store. Of {sum(counts.values())} checks "
+            f"{outcome}."
         ),
     ]
     if missing:
@@ -70,6 +81,13 @@ def build(frames: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
             ],
             caption="Every check; what exactly was tested stands in the section of the "
             "experiment.",
+            footnotes=[
+                "; ".join(
+                    f"{VERDICTS[verdict]} {verdict}: {meaning}"
+                    for verdict, meaning in MEANINGS.items()
+                )
+                + "."
+            ],
         )
     )
     return Section("summary", "Summary", blocks)
@@ -77,11 +95,15 @@ def build(frames: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
 
 def _plural(verdict: str, count: int) -> str:
     if count == 1:
-        return verdict
+        return {
+            "too few trials": "has too few trials",
+            "not run yet": "has not been run yet",
+        }.get(verdict, verdict)
     return {
         "holds": "hold",
         "holds with exceptions": "hold with exceptions",
         "does not hold": "do not hold",
+        "too few trials": "have too few trials",
         "not run yet": "have not been run yet",
     }[verdict]
 
