@@ -86,10 +86,10 @@ def exact_failure(prior: float, threshold: float, m: int) -> float:
     law, total = vote_law(prior, threshold), np.ones(1)
     for _ in range(m):
         total = np.convolve(total, law)
-    positive = float(total[m + 1 :].sum())
-    # The sum should have the sign of (2p - 1) (1 - 2R).
+    # The sum should have the sign of (2p - 1) (1 - 2R); entry m stands for zero.
     wanted = (2 * prior - 1) * (1 - 2 * threshold_error(prior, threshold))
-    return 1 - positive if wanted > 0 else positive
+    wrong = total[: m + 1] if wanted > 0 else total[m + 1 :]
+    return float(wrong.sum())
 
 
 def bound(prior: float, threshold: float, m: int) -> float:

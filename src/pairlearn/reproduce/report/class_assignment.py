@@ -268,7 +268,7 @@ def _is_beyond(point: Point) -> bool:
 
 
 def _shown(probability: float) -> str:
-    if probability <= 1e-12:
+    if probability <= 0:
         return "0"
     return f"{probability:.4f}" if probability >= 5e-5 else f"{probability:.0e}"
 
