@@ -12,7 +12,9 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
 ]
-exclude_patterns = ["_build"]
+# The notes are a part of the report.
+exclude_patterns = ["_build", "reproduction/notes.md"]
+html_extra_path = ["reproduction/report.html"]
 html_theme = "pydata_sphinx_theme"
 html_title = "pairlearn"
 numpydoc_show_class_members = False

@@ -286,10 +286,10 @@ class TestNames:
         assert len(load_dataset(name, **small).target)
 
     def test_unknown(self):
-        with pytest.raises(ValueError, match="did you mean 'banana'") as caught:
+        with pytest.raises(ValueError, match="Did you mean 'banana'") as caught:
             load_dataset("bananas")
         assert all(name in str(caught.value) for name in dataset_names())
-        with pytest.raises(ValueError, match="unknown data set 'zzz'"):
+        with pytest.raises(ValueError, match="there is no data set 'zzz'"):
             load_dataset("zzz")
 
     def test_every_loader_has_a_name(self):
