@@ -185,3 +185,13 @@ class TestLinkPairs:
             link_pairs(X, [[0, 1]], nodes=[True, False])
         with pytest.raises(ValueError, match="row numbers, or a mask"):
             link_pairs(X, [[0, 1]], nodes=[0.5, 1])
+
+
+@pytest.mark.parametrize("wrong", [-3, 0, 2.5, "a"])
+def test_a_number_of_points_that_is_none(wrong):
+    with pytest.raises(ValueError, match="n_points must be a whole number"):
+        with_prior([1, -1, 1, -1], wrong, prior=0.5)
+
+
+def test_no_digits_are_no_classes():
+    assert even_odd([]).shape == (0,)

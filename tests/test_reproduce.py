@@ -301,6 +301,9 @@ def test_options_choose_cells():
         plan(["table-9"], Options())
     with pytest.raises(ValueError, match="typo"):
         plan(["all", "typo"], Options())
+    with pytest.raises(ValueError, match="trials must be"):
+        Options(trials=0)
+    assert plan("table-tabular", Options(trials=1, datasets="cod-rna", methods="KM"))
     lower = Options(trials=2, datasets=("BANANA", "w8a"), methods=("cips", "km"))
     assert plan(["Table-Tabular"], lower) == trials
 
@@ -442,9 +445,16 @@ def test_wrong_usage_names_what_there_is(tmp_path):
     )  # fmt: skip
     assert result.exit_code == 2
     assert "no experiment has" in result.output
-    result = call("reproduce", "all", "--jobs", 0, "--out", tmp_path)
+    for jobs in (0, -7):
+        result = call("reproduce", "all", "--jobs", jobs, "--out", tmp_path)
+        assert result.exit_code == 2
+        assert "-1 for one a core" in result.output
+    result = call("reproduce", "all", "--methods", " ,", "--out", tmp_path)
     assert result.exit_code == 2
-    assert "-1 for one a core" in result.output
+    assert "list of names is empty" in result.output
+    result = call("reproduce", "all", "--data", tmp_path / "no", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "'--data'" in result.output
     assert list(tmp_path.iterdir()) == []
 
 
@@ -477,6 +487,22 @@ def test_data_that_are_missing_or_damaged_end_the_run(tmp_path, jobs):
     assert result.exit_code == 1
     assert "is damaged" in result.output
     assert "Traceback" not in result.output
+    assert not (tmp_path / "out" / "report.html").exists()
+
+
+def test_what_needs_no_missing_data_is_run(tmp_path):
+    (tmp_path / "data").write_text("a file, so nothing can be downloaded into it")
+    result = call(
+        "reproduce", "table-tabular", "table-pubmed", "fig-naive-assignment",
+        "--quick", "--jobs", 1, "--out", tmp_path / "out", "--data", tmp_path / "data",
+    )  # fmt: skip
+    assert result.exit_code == 1
+    assert "no trials were run on codrna, phishing, waveform, pubmed" in result.output
+    for name in ("cod-rna", "phishing", "waveform.data", "pubmed"):
+        assert name in result.output
+    with Store(tmp_path / "out") as store:
+        assert store.experiments() == ["fig-naive-assignment"]
+    assert (tmp_path / "out" / "report.html").exists()
 
 
 def test_one_command_runs_and_reports(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -75,8 +75,13 @@ def demo(
     typer.echo(f"Figure: {out}")
 
 
+def _stop(message: str, code: int = 1) -> NoReturn:
+    typer.echo(message, err=True)
+    raise typer.Exit(code)
+
+
 def _check_jobs(jobs: int) -> int:
-    if jobs == 0:
+    if jobs < -1 or jobs == 0:
         raise typer.BadParameter("1 or more, or -1 for one a core")
     return jobs
 
@@ -123,6 +128,7 @@ def reproduce(
     data: Annotated[
         Path | None,
         typer.Option(
+            exists=True,
             help="Folder of the data sets. What is missing is downloaded.",
             show_default="$PAIRLEARN_DATA, then the cache",
         ),
@@ -135,19 +141,19 @@ def reproduce(
     is written to the same folder: report.html, report.md and the figures.
     """
     from pairlearn.cli.reproduce import Display
-    from pairlearn.datasets import DataFileError
     from pairlearn.reproduce.experiment import Options
-    from pairlearn.reproduce.runner import plan, reproduce
+    from pairlearn.reproduce.runner import MissingDataError, plan, reproduce
 
-    options = Options(trials, _names(datasets), _names(methods), quick)
     try:
+        options = Options(trials, _names(datasets), _names(methods), quick)
         if not plan(experiments, options):
             raise ValueError("no experiment has these data sets and these methods")
     except ValueError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
-    with Display() as display:
-        try:
+    display, problem = Display(), None
+    try:
+        with display:
             failed = reproduce(
                 experiments,
                 out,
@@ -158,23 +164,22 @@ def reproduce(
                 on_start=display.start,
                 on_done=display.finished,
             )
-        except (OSError, DataFileError) as error:
-            typer.echo(str(error), err=True)
-            raise typer.Exit(1) from None
-        except BrokenExecutor:
-            typer.echo(
-                "a worker was ended from outside, perhaps because memory ran out; "
-                f"fewer --jobs need less. {display.resume()}",
-                err=True,
-            )
-            raise typer.Exit(1) from None
-        except KeyboardInterrupt:
-            typer.echo(f"stopped. {display.resume()}", err=True)
-            raise typer.Exit(130) from None
-    report(out)
-    if failed:
-        typer.echo(f"{len(failed)} trials failed; see above", err=True)
-        raise typer.Exit(1)
+        problem = f"{len(failed)} trials failed; see above" if failed else None
+    except MissingDataError as error:
+        problem = str(error)  # all that needs other data was run
+    except KeyboardInterrupt:
+        _stop(f"stopped. {display.resume()}", 130)
+    except BrokenExecutor:
+        _stop(
+            "a worker was ended from outside, perhaps because memory ran out; fewer "
+            f"--jobs need less. {display.resume()}"
+        )
+    except OSError as error:
+        _stop(str(error))
+    if display.stored or display.there:
+        report(out)
+    if problem is not None:
+        _stop(problem)
 
 
 @app.command()
@@ -209,4 +214,7 @@ def _names(listed: str | None) -> tuple[str, ...] | None:
     """Return the names in a list with commas."""
     if listed is None:
         return None
-    return tuple(name.strip() for name in listed.split(",") if name.strip())
+    names = tuple(name.strip() for name in listed.split(",") if name.strip())
+    if not names:
+        raise ValueError("a list of names is empty; leave the option out to mean all")
+    return names

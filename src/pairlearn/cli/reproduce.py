@@ -42,14 +42,15 @@ class Display:
             TaskProgressColumn(),
             TextColumn("{task.fields[done]} of {task.fields[trials]} trials"),
             TimeElapsedColumn(),
-            TextColumn("left"),
+            TextColumn("so far,"),
             TimeRemainingColumn(),
+            TextColumn("left"),
             console=self.console,
             disable=not self.console.is_terminal,
             speed_estimate_period=600,
         )
         self.task = self.progress.add_task("", total=1, done=0, trials=0)
-        self.done = self.stored = self.trials = 0
+        self.done = self.stored = self.trials = self.there = 0
         self.work = self.work_done = 0.0
         self.began = self.logged = time.monotonic()
 
@@ -62,7 +63,7 @@ class Display:
 
     def start(self, trials: list[Trial], there: int) -> None:
         """Begin with trials to run, and some that are there already."""
-        self.trials = len(trials)
+        self.trials, self.there = len(trials), there
         already = f", {there} are there already" if there else ""
         self.console.print(f"{len(trials)} trials to run{already}")
         self.work = sum(map(_work, trials))

@@ -224,6 +224,14 @@ def _unavailable(
         f"data files are missing: {why}. To put them in place yourself, get\n"
         + "\n".join(lines)
         + "\n(with the suffix .gz, .bz2, .xz or .Z if compressed). If you have them "
-        "in another folder of this layout, pass it as data_home= or set the "
-        "environment variable PAIRLEARN_DATA to it"
+        "in another folder of this layout, pass it as data_home= (--data on the "
+        "command line) or set the environment variable PAIRLEARN_DATA to it"
+        + _remark_on_the_environment()
     )
+
+
+def _remark_on_the_environment() -> str:
+    named = os.environ.get("PAIRLEARN_DATA")
+    if not named or Path(named).expanduser().is_dir():
+        return ""
+    return f"; it now names {named}, where there is no folder"

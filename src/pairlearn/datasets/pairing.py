@@ -5,6 +5,7 @@ Random coupling, the remaining way to pairs, is :meth:`pairlearn.Pairs.sample`.
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,10 +41,10 @@ def even_odd(digits: ArrayLike) -> Ints:
     >>> even_odd([0, 1, 2, 9])
     array([ 1, -1,  1, -1])
     """
-    numbers = np.asarray(digits)
-    if numbers.dtype.kind not in "iu":
-        raise ValueError(f"digits must be integers; got {numbers.dtype}")
-    return np.where(numbers % 2 == 0, 1, -1)
+    classes = np.asarray(digits)
+    if classes.size and classes.dtype.kind not in "iu":
+        raise ValueError(f"digits must be integers; got {classes.dtype}")
+    return np.where(classes % 2 == 0, 1, -1)
 
 
 def with_prior(
@@ -90,6 +91,8 @@ def with_prior(
             "even_odd(digits) or numpy.where(y == your_class, 1, -1)"
         )
     rng = check_random_state(random_state)
+    if not isinstance(n_points, numbers.Integral) or n_points < 1:
+        raise ValueError(f"n_points must be a whole number above 0; got {n_points!r}")
     n_positive = round(check_prior(prior) * n_points)
     chosen = []
     for sign, wanted in ((1, n_positive), (-1, n_points - n_positive)):

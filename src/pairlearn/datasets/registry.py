@@ -94,7 +94,7 @@ def load_dataset(name: str, **options: Any) -> Any:
     (59535, 8)
     """
     names = {_plain(known): known for known in _LOADERS} | _ALSO
-    plain = _plain(name)
+    plain = _plain(str(name))
     if plain not in names:
         close = difflib.get_close_matches(plain, names, n=1)
         hint = f" Did you mean {names[close[0]]!r}?" if close else ""

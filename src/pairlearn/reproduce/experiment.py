@@ -33,6 +33,10 @@ class Options:
     methods: Sequence[str] | None = None
     quick: bool = False
 
+    def __post_init__(self) -> None:
+        if self.trials is not None and self.trials < 1:
+            raise ValueError(f"trials must be 1 or more; got {self.trials}")
+
     def n_trials(self, full: int, quick: int) -> int:
         """Return the number of trials, given the full and the quick one."""
         if self.trials is not None:
@@ -81,19 +85,25 @@ class Experiment:
 def chosen(
     wanted: Sequence[str] | None, known: Iterable[str], kind: str
 ) -> tuple[str, ...] | None:
-    """Return the known names that are meant, whatever their case; None stays None."""
+    """Return the known names that are meant, by letters and digits; None stays None."""
     if wanted is None:
         return None
-    by_lower = {name.lower(): name for name in known}
+    if isinstance(wanted, str):
+        wanted = (wanted,)
+    by_letters = {_letters(name): name for name in known}
     for name in wanted:
-        if name.lower() not in by_lower:
-            close = get_close_matches(name.lower(), by_lower, 1)
-            hint = f" Did you mean {by_lower[close[0]]!r}?" if close else ""
+        if _letters(name) not in by_letters:
+            close = get_close_matches(_letters(name), by_letters, 1)
+            hint = f" Did you mean {by_letters[close[0]]!r}?" if close else ""
             raise ValueError(
                 f"there is no {kind} {name!r} here.{hint} "
-                f"There are: {', '.join(by_lower.values())}"
+                f"There are: {', '.join(by_letters.values())}"
             )
-    return tuple(by_lower[name.lower()] for name in wanted)
+    return tuple(by_letters[_letters(name)] for name in wanted)
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())
 
 
 def _some(known: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:

@@ -33,7 +33,14 @@ from pairlearn.reproduce.tabular import TABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["EXPERIMENTS", "Done", "plan", "reproduce", "versions"]
+__all__ = [
+    "EXPERIMENTS",
+    "Done",
+    "MissingDataError",
+    "plan",
+    "reproduce",
+    "versions",
+]
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -78,7 +85,7 @@ def reproduce(
     folder: str | Path,
     options: Options | None = None,
     *,
-    n_jobs: int = 1,
+    n_jobs: int | None = 1,
     data_home: Any = None,
     command: str = "pairlearn.reproduce",
     on_start: Callable[[list[Trial], int], None] | None = None,
@@ -99,7 +106,7 @@ def reproduce(
     options : Options, optional
         What of the experiments to run.
     n_jobs : int, default=1
-        Trials at a time; -1: one for each core.
+        Trials at a time; -1: one for each core; None: what the backend says.
     data_home : path, optional
         Folder of the data sets.
     command : str
@@ -113,6 +120,14 @@ def reproduce(
     -------
     list of Done
         The trials that failed; the next run tries them again.
+
+    Raises
+    ------
+    MissingDataError
+        Some data sets could not be loaded. Raised at the end: all other trials are
+        in the store.
+    StoreError
+        The folder cannot be used.
 
     Examples
     --------
@@ -133,9 +148,8 @@ def reproduce(
             on_start(left, len(trials) - len(left))
         if not left:
             return []
-        # Once and here, so that the workers do not all download the same files.
-        for name, dataset in dict.fromkeys((t.experiment, t.dataset) for t in left):
-            EXPERIMENTS[name].load(dataset, data_home)
+        missing = _load_all(left, data_home)
+        left = [trial for trial in left if trial.dataset not in missing]
         run, failed = store.begin(command, versions()), []
         # Also here, for a backend of threads.
         with threadpool_limits(1):
@@ -147,10 +161,40 @@ def reproduce(
                     failed.append(done)
                 if on_done:
                     on_done(done)
+    if missing:
+        raise MissingDataError(missing)
     return failed
 
 
-def _execute_all(trials: list[Trial], n_jobs: int, data_home: Any) -> Iterator[Done]:
+class MissingDataError(OSError):
+    """Some data sets could not be loaded; whatever needs none of them was run."""
+
+    def __init__(self, errors: dict[str, str]) -> None:
+        names = ", ".join(errors)
+        text = "\n\n".join(dict.fromkeys(errors.values()))
+        super().__init__(f"no trials were run on {names}:\n\n{text}")
+
+
+def _load_all(trials: list[Trial], data_home: Any) -> dict[str, str]:
+    """Load every data set once, and return why some could not be.
+
+    Here, so that the workers do not all download the same files.
+    """
+    errors: dict[str, str] = {}
+    for name, dataset in dict.fromkeys((t.experiment, t.dataset) for t in trials):
+        try:
+            EXPERIMENTS[name].load(dataset, data_home)
+        except (OSError, DataFileError) as error:
+            errors[dataset] = str(error)
+    return errors
+
+
+def _execute_all(
+    trials: list[Trial], n_jobs: int | None, data_home: Any
+) -> Iterator[Done]:
+    # More workers than trials would only take time to start.
+    if n_jobs is not None:
+        n_jobs = max(1, min(joblib.effective_n_jobs(n_jobs), len(trials)))
     parallel = joblib.Parallel(
         n_jobs=n_jobs, return_as="generator_unordered", batch_size=1
     )
