@@ -165,7 +165,9 @@ def _check(check: Check) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield '<figure class="table">'
+    n_columns = len(table.head)
+    width = " widest" if n_columns > 10 else " wide" if n_columns > 4 else ""
+    yield f'<figure class="table{width}">'
     yield f"<figcaption>{_inline(table.caption)}</figcaption>"
     yield '<div class="scroll" tabindex="0">'
     kind = "words" if table.words else "dense" if table.extra else "numbers"
