@@ -100,9 +100,11 @@ def _partial(checks: list[Check]) -> str:
     n_partial = sum(check.partial for check in decided)
     if not n_partial:
         return ""
-    rest = "rests" if n_partial == 1 else "rest"
+    which = f"{n_partial} of the {len(decided)} verdicts"
+    if n_partial == len(decided):
+        which = f"all {n_partial} verdicts" if n_partial > 1 else "the one verdict"
     return (
-        f" **Not final:** {n_partial} of the {len(decided)} verdicts {rest} on part of "
+        f" **Not final:** {which} {'rests' if n_partial == 1 else 'rest'} on part of "
         "the trials, marked “so far”."
     )
 
