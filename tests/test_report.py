@@ -1015,8 +1015,10 @@ def test_how_to_make_a_partial_report_again(tmp_path):
         (
             methods,
             "table-methods",
-            "15 of 21 cells (method and m) have been run; not all trials are there, 5 "
-            "of 20 in some cells",
+            (
+                "15 of 21 cells (method and m) have been run; not all trials are there, 5 "
+                "of 20 in some cells"
+            ),
         ),
     ],
 )
