@@ -17,6 +17,7 @@ from pairlearn.reproduce.report import (
     class_assignment,
     methods,
     naive,
+    page,
     prior,
     pubmed,
     sample_size,
@@ -396,7 +397,12 @@ def test_partial_store(tmp_path):
     text = (tmp_path / "report.md").read_text()
     assert "`pairlearn reproduce fig-prior --out DIR`" in text
     assert "1 of 7 experiments have results" in text
-    assert "| – [0/20] / 39.8 (1.6) |" in text
+    assert "mean (standard error) over 1 to 2 trials." in text
+    # Settings without any trial are counted, not shown.
+    assert "| **adult**" not in text
+    assert "27 of 30 settings (data set and m) have no trial yet and no row" in text
+    assert "[a] The paper prints" not in text
+    assert "by method: CIPS 3 of 3, MCL 3 of 3, SV 3 of 3;" in text
     (line,) = [line for line in text.splitlines() if "**banana**" in line
                and "| 500 |" in line]  # fmt: skip
     assert re.search(r"\(–\) \[1/20\] / 44\.4", line)
@@ -463,6 +469,12 @@ def test_summary_counts_the_verdicts(full):
     checks = [check for section in sections for check in section.checks]
     assert len(checks) == 22
     assert f"Of {len(checks)} checks" in summary.blocks[1].text
+    n_partial = sum("so far" in check.label for check in checks)
+    decided = sum(check.decided for check in checks)
+    assert 0 < n_partial < decided
+    assert (
+        f"{n_partial} of the {decided} verdicts rest on part of the trials"
+    ) in summary.blocks[1].text
     assert all(check.number and check.tested for check in checks)
 
 
@@ -754,14 +766,13 @@ def test_bound_is_tested_at_the_bound():
     # Wald's standard error of a rate of 0 or 1 is zero, and tests nothing.
     point = class_assignment.Point(0.4, 0, 8, wrong=4, n=4)
     assert point.bound**4 == pytest.approx(point.chance_above_bound)
-    frame = pd.DataFrame(
-        [{"prior": 0.4, "threshold": 0, "m": 8, "wrong": 4, "repeats": 4}]
-    )
-    assert verdict(class_assignment.build(frame), "No simulated") == "holds"
+    frame = as_frame(assignment_rows())
+    frame = frame[frame["seed"] == 0].assign(repeats=10_000)
+    cell = (frame["prior"] == 0.4) & (frame["threshold"] == 0) & (frame["m"] == 8)
     limit = point.bound
     for n_errors, expected in ((2.5, "holds"), (3.5, "does not hold")):
         wrong = 10_000 * limit + n_errors * np.sqrt(10_000 * limit * (1 - limit))
-        frame["wrong"], frame["repeats"] = round(wrong), 10_000
+        frame.loc[cell, "wrong"] = round(wrong)
         check = check_of(class_assignment.build(frame), "No simulated")
         assert check.verdict == expected
         assert len(check.exceptions) == (expected != "holds")
@@ -983,6 +994,182 @@ def test_what_the_report_expects_is_what_is_planned():
     assert assignments == class_assignment.N_CELLS * class_assignment.N_TRIALS
     # Every experiment has its section, by the name of the command line.
     assert {t.experiment for t in planned("all")} == set(EXPERIMENTS)
+
+
+def test_how_to_make_a_partial_report_again(tmp_path):
+    command = "pairlearn reproduce table-methods --quick"
+    fill(tmp_path, method_rows(), command=command)
+    write_report(tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert f"- `{command}`\n\nTo make this report again: the commands above" in text
+    assert "each with `--out DIR`, then `pairlearn report DIR`. For the full" in text
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "missing"),
+    [
+        (
+            naive,
+            "fig-naive-assignment",
+            "0 of the 450 points of the full grid have been run, and 72 others",
+        ),
+        (
+            methods,
+            "table-methods",
+            (
+                "15 of 21 cells (method and m) have been run; not all trials are "
+                "there, 5 of 20 in some cells"
+            ),
+        ),
+    ],
+)
+def test_quick_runs_are_not_final(module, name, missing):
+    def section(options):
+        results = {"right": False, "excess": 0.1}
+        rows = [
+            (t, results | {"excess": (1 + t.seed / 50) / t.m if t.m else 0.0})
+            for t in plan([name], options)
+        ]
+        return module.build(as_frame(rows))
+
+    (full,), (quick,) = (section(Options(quick=q)).checks for q in (False, True))
+    assert full.missing == ""
+    assert quick.label == f"{quick.verdict}, so far"
+    assert quick.missing == missing
+
+
+def test_failures_do_not_make_a_check_partial():
+    trials = plan(["table-methods"], Options())
+    rows = [(t, {"excess": (1 + t.seed / 50) / t.m}) for t in trials if t.seed]
+    failed = {("gaussians", t.m, t.method): [0] for t in trials if not t.seed}
+    (partial,), (done,) = (
+        methods.build(as_frame(rows), lost).checks for lost in ({}, failed)
+    )
+    assert partial.missing == "not all trials are there, 19 of 20 in some cells"
+    assert done.missing == ""
+
+
+def test_rule_of_the_priors_is_true_of_one_set():
+    frame = as_frame(prior_rows(cips=20.0))
+    claim = "CIPS: the error does not rise"
+    rule = (
+        "If it fails on fewer than half of the sets that were run, it holds with "
+        "exceptions; on half or more, it does not hold."
+    )
+    one = check_of(prior.build(frame[frame["dataset"] == "mnist"]), claim)
+    assert one.label == "does not hold, so far"
+    flat = as_frame(prior_rows())
+    mixed = pd.concat(
+        [frame[frame["dataset"] == "mnist"], flat[flat["dataset"] != "mnist"]]
+    )
+    some = check_of(prior.build(mixed), claim)
+    assert some.verdict == "holds with exceptions"
+    assert one.tested.endswith(rule)
+    assert some.tested.endswith(rule)
+
+
+def test_priors_that_were_not_run_are_missing():
+    frame = as_frame(prior_rows())
+    check = check_of(prior.build(frame[frame["prior"] != "6/7"]), "SD: the error")
+    assert check.missing == "without prior 6/7 on some sets"
+
+
+def test_too_few_for_a_verdict():
+    def few(n):
+        frame = as_frame(assignment_rows()).assign(wrong=0)
+        frame = frame[frame["seed"] == 0].assign(repeats=n)
+        return class_assignment.build(frame)
+
+    for claim in ("No simulated", "The simulated error"):
+        check = check_of(few(99), claim)
+        assert check.label == "too few trials"
+        assert check.number.startswith("0 of 105 cells have the 100 simulations")
+        assert check_of(few(100), claim).decided
+    assert "is counted in 99 simulations a cell" in few(99).blocks[0].text
+
+    frame = as_frame(tabular_rows())
+    cells = frame[(frame["dataset"] == "adult") & (frame["m"] == 100)]
+    section = tabular.build(cells)
+    assert {check.verdict for check in section.checks[:4]} == {"too few trials"}
+    assert section.checks[1].number == (
+        "5 of 150 cells have the two trials that a test needs; a verdict needs a tenth"
+    )
+    # One step of 14.
+    frame = as_frame(size_rows())
+    step = frame[(frame["dataset"] == "mnist") & frame["m"].isin([1000, 4000])]
+    assert verdict(sample_size.build(step), "CIPS:") == "too few trials"
+    frame = as_frame(method_rows())
+    for n, expected in ((4, "too few trials"), (5, "holds")):
+        section = methods.build(frame[frame["seed"] < n])
+        assert section.checks[0].verdict == expected
+    frame = as_frame(naive_rows())
+    assert verdict(naive.build(frame[:20]), "The naive") == "too few trials"
+
+
+@pytest.mark.parametrize(
+    ("module", "rows"), [(sample_size, size_rows), (prior, prior_rows)]
+)
+def test_image_sets_without_trials_are_left_out(module, rows):
+    frame = as_frame(rows())
+    section = module.build(frame[frame["dataset"] == "mnist"])
+    (picture,) = section.pictures
+    left_out = "Not run yet, and left out: Fashion-MNIST, Kuzushiji-MNIST."
+    assert picture.caption.endswith(left_out)
+    assert [axes.get_title(loc="left") or axes.get_title() for axes in
+            picture.draw().axes] == ["MNIST"]  # fmt: skip
+    tables = [block for block in section.blocks if hasattr(block, "rows")]
+    assert {row[0].text for table in tables for row in table.rows} == {"**MNIST**"}
+    whole = module.build(frame)
+    assert "left out" not in whole.pictures[0].caption
+    assert len(whole.pictures[0].draw().axes) == 3
+    # Nothing was run: neither figure nor table.
+    empty = module.build(frame[:0])
+    assert not [b for b in empty.blocks if hasattr(b, "rows") or hasattr(b, "draw")]
+
+
+def test_captions_count_the_trials_that_are_there():
+    section = tabular.build(as_frame(tabular_rows(n=30)))
+    assert "mean (standard error) over 30 trials." in section.blocks[0].text
+    frame = as_frame(size_rows())
+    (picture,) = sample_size.build(frame[frame["seed"] < 7]).pictures
+    assert "mean over 7 trials," in picture.caption
+    frame = as_frame(prior_rows())
+    some = frame[(frame["seed"] < 4) | (frame["method"] == "SV")]
+    assert "mean over 4 to 10 trials," in prior.build(some).pictures[0].caption
+
+
+def test_exceptions_are_counted_where_methods_were_compared():
+    frame = as_frame(tabular_rows(lambda _d, _m, name, x: x + 50 * (name == "SV")))
+    some = frame[frame["dataset"].isin(["adult", "magic"])]
+    check = check_of(tabular.build(some), "SV is best")
+    assert "exceptions: 42, in 6 of 6 settings, " in check.number
+    assert "the paper's own means have 0 such exceptions" in check.number
+
+
+def test_note_on_kuzushiji_stands_once():
+    frame = as_frame(size_rows())
+    section = sample_size.build(frame)
+    texts = [
+        text
+        for block in section.blocks
+        for text in (getattr(block, "caption", ""), *getattr(block, "footnotes", ()))
+    ]
+    assert sum(sample_size.KUZUSHIJI in text for text in texts) == 1
+
+
+def test_page_fits_a_narrow_screen(html):
+    # A figure has a largest width and no least one; a wide table says that it scrolls.
+    assert 'style="max-width: 1063px"' in html
+    assert "min-width: 640px" not in html
+    assert html.count('<figure class="table widest">') == 1
+    # The rises of three methods fit; with those of our own solver they do not.
+    assert re.search(r'<figure class="table wide">\n<figcaption>Rise', html)
+    plain = prior.build(as_frame(r for r in prior_rows() if "(" not in r[0].method))
+    assert '<figure class="table">\n<figcaption>Rise' in page.render(
+        "", [plain], {"prior": "<svg>"}
+    )
+    assert re.search(r'<figure class="table wide">\n<figcaption>Accuracy', html)
+    assert ".wide figcaption::after" in html
 
 
 def test_words(markdown):

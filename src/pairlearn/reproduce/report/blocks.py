@@ -163,9 +163,19 @@ class Check:
     missing: str = ""
 
     @property
+    def decided(self) -> bool:
+        """Whether there is a verdict on the claim."""
+        return self.verdict not in ("too few trials", "not run yet")
+
+    @property
+    def partial(self) -> bool:
+        """Whether the verdict rests on part of the trials."""
+        return self.decided and bool(self.missing)
+
+    @property
     def label(self) -> str:
         """The verdict, and whether it is a final one."""
-        return f"{self.verdict}, so far" if self.missing else self.verdict
+        return f"{self.verdict}, so far" if self.partial else self.verdict
 
     @property
     def outcome(self) -> str:

@@ -27,6 +27,7 @@ from pairlearn.reproduce.report.blocks import (
 )
 from pairlearn.reproduce.report.figures import INK, new_figure
 from pairlearn.reproduce.report.paper import EXPERIMENTS
+from pairlearn.reproduce.report.progress import enough, number_of, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,7 @@ __all__ = ["build"]
 NAME = "fig-assignment"
 N_CELLS = len(PRIORS) * len(THRESHOLDS) * len(SIZES)
 N_TRIALS = 10_000
+FEWEST_TRIALS = 100
 LIMIT = 3.0
 CHANCE = 0.0027  # that of a normal variable beyond three standard deviations
 # From few pairs to many; each legible on light and on dark.
@@ -98,8 +100,8 @@ def build(frame: pd.DataFrame) -> Section:
             "Points of class +1 are drawn from N(1, 1), those of class −1 from "
             "N(−1, 2²). A fixed classifier says +1 above a threshold; m pairs with "
             "their answers, and the majority class, are to tell whether it or its "
-            "opposite is right. How often that goes wrong is counted in up to "
-            f"{N_TRIALS:,} simulations a cell, and known exactly: a pair votes for, "
+            "opposite is right. How often that goes wrong is counted in "
+            f"{_simulations(points)} a cell, and known exactly: a pair votes for, "
             "against or not at all."
         )
     ]
@@ -119,6 +121,11 @@ def _points(frame: pd.DataFrame) -> list[Point]:
             sums.index, sums["wrong"], sums["repeats"], strict=True
         )
     ]
+
+
+def _simulations(points: list[Point]) -> str:
+    counts = [point.n for point in points] or [N_TRIALS]
+    return number_of(counts, "simulations")
 
 
 def _picture(points: list[Point]) -> Picture:
@@ -188,6 +195,24 @@ def _simulated(axes: Any, points: list[Point], colour: str, floor: float) -> Non
     )  # fmt: skip
 
 
+_FEW = f"Cells with fewer than {FEWEST_TRIALS} simulations are not tested."
+
+
+def _tested(points: list[Point]) -> list[Point]:
+    return [point for point in points if point.n >= FEWEST_TRIALS]
+
+
+def _unknown(claim: str, tested: str, points: list[Point]) -> Check:
+    return unknown(
+        claim,
+        tested,
+        f"of {N_CELLS} cells",
+        started=bool(points),
+        n_known=len(_tested(points)),
+        needs=f"the {FEWEST_TRIALS} simulations",
+    )
+
+
 def _missing(points: list[Point]) -> str:
     n_full = sum(point.n >= N_TRIALS for point in points)
     if n_full >= N_CELLS:
@@ -206,16 +231,17 @@ def _bound_check(points: list[Point]) -> Check:
         f"thresholds, {len(SIZES)} sizes) are there so many wrong assignments that, "
         "were the bound their probability, as many or more would have a chance below "
         f"{100 * CHANCE / 2:.3g} %: a one-sided exact binomial test at the level of "
-        f"{LIMIT:.0f} standard errors."
+        f"{LIMIT:.0f} standard errors. {_FEW}"
     )
-    if not points:
-        return Check(claim, tested, "not run yet", f"0 of {N_CELLS} cells")
-    above = [p for p in points if p.chance_above_bound < CHANCE / 2]
+    known = _tested(points)
+    if not enough(len(known), N_CELLS):
+        return _unknown(claim, tested, points)
+    above = [p for p in known if p.chance_above_bound < CHANCE / 2]
     return Check(
         claim,
         tested,
         "does not hold" if above else "holds",
-        f"{len(above)} of {len(points)} cells above",
+        f"{len(above)} of {len(known)} cells above",
         [
             f"{p}: {p.wrong:,} of {p.n:,}, bound {p.bound:.4g}; binomial test p = "
             f"{p.chance_above_bound:.2g}"
@@ -231,13 +257,15 @@ def _exact_check(points: list[Point]) -> Check:
         f"In each of the {N_CELLS} cells the rate lies within {LIMIT:.0f} standard "
         "errors sqrt(p (1 − p) / n) of the exact probability p; cells beyond are "
         "exceptions. It does not hold if in any cell the exact two-sided binomial "
-        f"test gives a chance below {CHANCE} / {N_CELLS} = {CHANCE / N_CELLS:.2g}."
+        f"test gives a chance below {CHANCE} / {N_CELLS} = {CHANCE / N_CELLS:.2g}. "
+        + _FEW
     )
-    if not points:
-        return Check(claim, tested, "not run yet", f"0 of {N_CELLS} cells")
-    refuted = [p for p in points if p.chance < CHANCE / N_CELLS]
-    beyond = [p for p in points if p in refuted or _is_beyond(p)]
-    number = f"{len(points) - len(beyond)} of {len(points)} cells agree"
+    known = _tested(points)
+    if not enough(len(known), N_CELLS):
+        return _unknown(claim, tested, points)
+    refuted = [p for p in known if p.chance < CHANCE / N_CELLS]
+    beyond = [p for p in known if p in refuted or _is_beyond(p)]
+    number = f"{len(known) - len(beyond)} of {len(known)} cells agree"
     if beyond:
         number += (
             f"; the binomial test refutes {len(refuted)} of the {len(beyond)} others"

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from pairlearn.reproduce.report.paper import SOLVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pairlearn.reproduce.report.blocks import Picture
     from pairlearn.reproduce.report.statistics import Estimate
 
 __all__ = [
     "INK",
+    "PANELS",
     "colour_of",
     "curve",
     "inline",
-    "mark_empty",
     "new_figure",
     "render",
     "shared_legend",
@@ -30,6 +30,10 @@ __all__ = [
 # colour of the page's text, so that figures are legible on a dark page too.
 INK = "#1f2328"
 GRID = "#8c959f"
+_PIXELS = 1.42  # the largest size on the page, of a point of 1/72 inch
+
+# Width in inches of a figure of so many panels side by side.
+PANELS = {1: 4.4, 2: 7.4, 3: 10.4}
 
 # Okabe and Ito's colours, told apart by colour-blind readers.
 COLOURS = {
@@ -120,22 +124,16 @@ def curve(
     axes.fill_between(place, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
-def mark_empty(axes: Any) -> None:
-    """Say that a panel waits for its trials."""
-    axes.text(
-        0.5, 0.5, "not run yet", transform=axes.transAxes, ha="center", va="center"
-    )
-
-
-def shared_legend(figure: Any, panels: Iterable[Any]) -> None:
+def shared_legend(figure: Any, panels: Sequence[Any]) -> None:
     """Put one legend below all panels, each entry once."""
     found: dict[str, Any] = {}
     for axes in panels:
         handles, labels = axes.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
     figure.legend(
-        list(found.values()), list(found), loc="outside lower center", ncols=len(found)
-    )
+        list(found.values()), list(found), loc="outside lower center",
+        ncols=min(len(found), 3 * len(panels)),
+    )  # fmt: skip
 
 
 def render(picture: Picture) -> tuple[str, bytes]:
@@ -158,6 +156,10 @@ def inline(picture: Picture, svg: str) -> str:
     svg = svg.replace("url(#", f"url(#{picture.name}-")
     svg = svg.replace('xlink:href="#', f'href="#{picture.name}-')
     svg = svg.replace(INK, "currentColor").replace("fill: #ffffff", "fill: none")
-    svg = re.sub(r'^<svg [^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", svg)
+    svg = re.sub(
+        r'^<svg [^>]*?(viewBox="0 0 ([0-9.]+) [^"]*")[^>]*>',
+        lambda m: f'<svg {m[1]} style="max-width: {_PIXELS * float(m[2]):.0f}px">',
+        svg,
+    )
     label = picture.alt.replace("&", "&amp;").replace('"', "&quot;")
     return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1).strip()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.reproduce.assignment import NAIVE
+from pairlearn.reproduce.experiment import Options
 from pairlearn.reproduce.report.blocks import Block, Check, Picture, Section, Text
 from pairlearn.reproduce.report.figures import (
     INK,
@@ -15,6 +17,7 @@ from pairlearn.reproduce.report.figures import (
     new_figure,
 )
 from pairlearn.reproduce.report.paper import EXPERIMENTS
+from pairlearn.reproduce.report.progress import enough, unknown
 from pairlearn.theory import naive_assignment_is_right
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ __all__ = ["build"]
 NAME = "fig-naive-assignment"
 BORDER = 0.05
 PRIORS = (0.7, 0.3)
+_PLACE = ("prior", "false_negative", "false_positive")
+
+Place = tuple[float, ...]
 
 
 def build(frame: pd.DataFrame) -> Section:
@@ -139,6 +145,16 @@ def _check(frame: pd.DataFrame) -> Check:
             f"{'right' if right[i] else 'wrong'} in the simulation"
             for i in np.flatnonzero(far & ~same)
         ]
+    grid = _grid()
+    if not enough(n_known, len(grid)):
+        return unknown(
+            claim,
+            tested.format(border=f"{border:.3g}"),
+            f"of {len(grid)} points",
+            started=True,
+            n_known=n_known,
+            needs="the distance from a border",
+        )
     return Check(
         claim,
         tested.format(border=f"{border:.3g}"),
@@ -150,4 +166,22 @@ def _check(frame: pd.DataFrame) -> Check:
         f"{n_same} of {n_known} points agree; {len(frame) - n_known} more are close to "
         "a border",
         exceptions,
+        _missing(frame, grid),
+    )
+
+
+def _grid() -> set[Place]:
+    """Return the points of the full run."""
+    trials = NAIVE.trials(Options())
+    return {tuple(float(t.settings[name]) for name in _PLACE) for t in trials}
+
+
+def _missing(frame: pd.DataFrame, grid: set[Place]) -> str:
+    there = {tuple(map(float, row)) for row in frame[list(_PLACE)].to_numpy()}
+    if grid <= there:
+        return ""
+    others = len(there - grid)
+    return (
+        f"{len(there & grid)} of the {len(grid)} points of the full grid have been run"
+        + (f", and {others} others" if others else "")
     )

@@ -10,6 +10,7 @@ from pairlearn.reproduce.report.paper import N_TRIALS, tabular
 from pairlearn.reproduce.report.progress import (
     NO_FAILURES,
     Failed,
+    enough,
     n_ended,
     so_far,
     unknown,
@@ -124,9 +125,9 @@ def _check(claim: Claim, trials: Trials, means: Means, failed: Failed) -> Check:
     )
     clear: list[str] = []
     noise: list[str] = []
-    settings = set()
+    settings, compared = set(), set()
     used: set[Key] = set()
-    n_known = n_untested = 0
+    n_known = n_untested = n_paper = 0
     for dataset, m, first, second in claim.comparisons:
         keys = (dataset, m, first), (dataset, m, second)
         if not all(key in trials for key in keys):
@@ -137,21 +138,27 @@ def _check(claim: Claim, trials: Trials, means: Means, failed: Failed) -> Check:
             continue
         n_known += 1
         used.update(keys)
+        compared.add((dataset, m))
+        turned = _turned_in_paper(dataset, m, first, second)
+        n_paper += turned
         one, two = (means[key] for key in keys)
         if one.mean <= two.mean:
             continue
         settings.add((dataset, m))
-        also = "so" if _turned_in_paper(dataset, m, first, second) else "not so"
+        also = "so" if turned else "not so"
         (clear if spread(gap) > NOISE else noise).append(
             f"{dataset}, m = {m}: {first} {one} above {second} {two}, by "
             f"{100 * gap.mean:.2f} ± {100 * gap.error:.2f} ({also} in the paper)"
         )
     n_all = len(claim.comparisons)
-    if not n_known:
+    if not enough(n_known, n_all):
         return unknown(
-            claim.name, tested, f"of {n_all} comparisons", started=n_untested > 0
+            claim.name,
+            tested,
+            f"of {n_all} comparisons",
+            started=n_known + n_untested > 0,
+            n_known=n_known,
         )
-    n_paper = sum(_turned_in_paper(*comparison) for comparison in claim.comparisons)
     n_bad = len(clear) + len(noise)
     ended = [n_ended(means[key], failed.get(key)) for key in used]
     missing = so_far(n_known + n_untested, n_all, "comparisons", ended, N_TRIALS)
@@ -167,8 +174,8 @@ def _check(claim: Claim, trials: Trials, means: Means, failed: Failed) -> Check:
         if len(clear) < n_known / 2
         else "does not hold",
         f"{n_known - n_bad} of {n_known} comparisons in order; exceptions: {n_bad}, in "
-        f"{len(settings)} of {len(claim.where)} settings, {len(clear)} of them clear; "
-        f"in the paper's own means: {n_paper}"
+        f"{len(settings)} of {len(compared)} settings, {len(clear)} of them clear; "
+        f"the paper's own means have {n_paper} such exception{'s' * (n_paper != 1)}"
         + without_failures(sum(len(failed.get(key, ())) for key in used)),
         [f"{text}: clear" for text in clear]
         + [f"{text}: within noise" for text in noise],

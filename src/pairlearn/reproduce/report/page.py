@@ -34,6 +34,7 @@ __all__ = ["render"]
 # Images would have to be fetched from elsewhere, and raw HTML could do anything.
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 _LONG = 6  # a longer list is folded away
+_COLUMNS, _PHONE = 10, 55  # columns, and characters in a row, that need no scrolling
 
 _CLASSES: dict[Verdict, str] = {
     "holds": "good",
@@ -165,7 +166,7 @@ def _check(check: Check) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield '<figure class="table">'
+    yield f'<figure class="table{_width(table)}">'
     yield f"<figcaption>{_inline(table.caption)}</figcaption>"
     yield '<div class="scroll" tabindex="0">'
     kind = "words" if table.words else "dense" if table.extra else "numbers"
@@ -191,6 +192,28 @@ def _table(table: Table) -> Iterator[str]:
     yield "</div>"
     yield from (f'<p class="footnote">{_inline(note)}</p>' for note in table.footnotes)
     yield "</figure>"
+
+
+def _width(table: Table) -> str:
+    """Return the class of a table that is wider than a phone, or than most windows."""
+    if len(table.head) > _COLUMNS:
+        return " widest"
+    columns = zip(*table.rows, strict=True)
+    n_characters = sum(
+        2 + max(_least([head], wraps=True), *(_cell_width(table, c) for c in column))
+        for head, column in zip(table.head, columns, strict=False)
+    )
+    return " wide" if n_characters > _PHONE else ""
+
+
+def _cell_width(table: Table, cell: Cell) -> int:
+    return _least([cell.text, cell.paper, cell.note], wraps=table.words)
+
+
+def _least(texts: list[str], *, wraps: bool) -> int:
+    """Return the characters that cannot be put on two lines."""
+    pieces = [p for text in texts for p in (text.split() if wraps else [text])]
+    return max((len(piece.strip("*")) for piece in pieces), default=0)
 
 
 def _classes(table: Table, column: int, *more: str) -> str:

@@ -11,10 +11,14 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from pairlearn.reproduce import runner
 from pairlearn.reproduce.images import PRIORS, SIZES
 from pairlearn.reproduce.report.statistics import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "EXPERIMENTS",
@@ -30,6 +34,8 @@ __all__ = [
     "Printed",
     "Rate",
     "image_sizes",
+    "images_not_run",
+    "run_images",
     "tabular",
 ]
 
@@ -93,6 +99,24 @@ PUBMED_PAIRS = "about 19,000"
 def image_sizes(dataset: str) -> tuple[int, ...]:
     """Return the numbers of pairs that the images at hand allow."""
     return SIZES[:3] if dataset == "kuzushiji-mnist" else SIZES
+
+
+def run_images(keys: Iterable[tuple[str, object, str]]) -> dict[str, str]:
+    """Return the titles of the image sets with trials, from the keys of their means."""
+    found = {dataset for dataset, _, _ in keys}
+    return {name: title for name, title in IMAGES.items() if name in found}
+
+
+def images_not_run(shown: Iterable[str]) -> str:
+    """Return the end of a caption that names the sets without trials.
+
+    Examples
+    --------
+    >>> images_not_run(["mnist", "kuzushiji-mnist"])
+    ' Not run yet, and left out: Fashion-MNIST.'
+    """
+    names = [title for name, title in IMAGES.items() if name not in set(shown)]
+    return f" Not run yet, and left out: {', '.join(names)}." if names else ""
 
 
 @dataclass(frozen=True)

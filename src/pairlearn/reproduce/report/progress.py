@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from pairlearn.reproduce.report.statistics import Estimate
 
 __all__ = [
+    "FEWEST",
     "NO_FAILURES",
     "Failed",
+    "enough",
     "failed_seeds",
     "n_ended",
+    "number_of",
     "share_of",
     "so_far",
     "unknown",
@@ -30,6 +33,30 @@ __all__ = [
 Failed: TypeAlias = "Mapping[tuple[str, int, str], list[int]]"
 
 NO_FAILURES: Failed = MappingProxyType({})
+
+FEWEST = 0.1  # a smaller share of what is planned gives no verdict
+
+
+def enough(n_known: int, n_all: int) -> bool:
+    """Return whether there is enough of what is planned for a verdict."""
+    return n_known > 0 and n_known >= FEWEST * n_all
+
+
+def number_of(counts: Iterable[int], what: str = "trials") -> str:
+    """Return how many trials the means of a table have.
+
+    Examples
+    --------
+    >>> number_of([20, 20]), number_of([2, 20]), number_of([1])
+    ('20 trials', '2 to 20 trials', '1 trial')
+    """
+    found = {count for count in counts if count}
+    if not found:
+        return f"0 {what}"
+    low, high = min(found), max(found)
+    if low < high:
+        return f"{low:,} to {high:,} {what}"
+    return f"{high:,} {what if high > 1 else what.removesuffix('s')}"
 
 
 def failed_seeds(failures: pd.DataFrame, experiment: str) -> Failed:
@@ -133,7 +160,15 @@ def so_far(
     return "; ".join(parts)
 
 
-def unknown(claim: str, tested: str, what: str, *, started: bool) -> Check:
+def unknown(
+    claim: str,
+    tested: str,
+    what: str,
+    *,
+    started: bool,
+    n_known: int = 0,
+    needs: str = "the two trials",
+) -> Check:
     """Return a check without an outcome: nothing was run, or not enough of it.
 
     Parameters
@@ -141,15 +176,26 @@ def unknown(claim: str, tested: str, what: str, *, started: bool) -> Check:
     claim, tested : str
         Those of the check.
     what : str
-        What there is none of, such as "of 90 cells".
+        What there is not enough of, such as "of 90 cells".
     started : bool
         Whether there are trials at all.
+    n_known : int, default=0
+        How many could be tested.
+    needs : str
+        What a test of one of them needs.
 
     Returns
     -------
     Check
+
+    Examples
+    --------
+    >>> unknown("A", "B", "of 150 cells", started=True, n_known=3).number
+    '3 of 150 cells have the two trials that a test needs; a verdict needs a tenth'
     """
-    if started:
-        number = f"0 {what} have the two trials that a test needs"
-        return Check(claim, tested, "too few trials", number)
-    return Check(claim, tested, "not run yet", f"0 {what}")
+    if not started:
+        return Check(claim, tested, "not run yet", f"0 {what}")
+    number = f"{n_known} {what} have {needs} that a test needs"
+    if n_known:
+        number += "; a verdict needs a tenth"
+    return Check(claim, tested, "too few trials", number)

@@ -16,8 +16,8 @@ from pairlearn.reproduce.report.blocks import (
     Verdict,
 )
 from pairlearn.reproduce.report.figures import (
+    PANELS,
     curve,
-    mark_empty,
     new_figure,
     shared_legend,
 )
@@ -27,11 +27,15 @@ from pairlearn.reproduce.report.paper import (
     SIZES,
     SOLVER,
     image_sizes,
+    images_not_run,
+    run_images,
 )
 from pairlearn.reproduce.report.progress import (
     NO_FAILURES,
     Failed,
+    enough,
     n_ended,
+    number_of,
     share_of,
     so_far,
     unknown,
@@ -66,13 +70,14 @@ def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
     }
     blocks: list[Block] = [
         Text(
-            "Even digits (classes) against odd ones, a linear classifier, ever more "
-            "pairs. The paper prints curves without numbers; the table has ours."
+            "Even against odd: digits on MNIST, class numbers on the two others; a "
+            "linear classifier, ever more pairs. The paper prints curves without "
+            "numbers; the table has ours."
         )
     ]
     if means:
-        blocks.append(_picture(means))
-    blocks += [_table(means, failed), _check(means, failed, "CIPS")]
+        blocks += [_picture(means), _table(means, failed)]
+    blocks.append(_check(means, failed, "CIPS"))
     if EXTRA[0] in _methods(means):
         blocks.append(_check(means, failed, EXTRA[0]))
     return Section(NAME, EXPERIMENTS[NAME].title, blocks)
@@ -94,29 +99,31 @@ def _get(means: Means, dataset: str, m: int, method: str) -> Estimate:
 
 
 def _picture(means: Means) -> Picture:
+    shown = run_images(means)
+    caption = (
+        "Clustering error against the number of pairs: mean over "
+        f"{number_of(value.n for value in means.values())}, shaded by one standard "
+        "error. SV knows the labels of the same 2m points."
+    )
+    if "kuzushiji-mnist" in shown:
+        caption += f" {KUZUSHIJI}"
     return Picture(
         "sample-size",
         lambda: _draw(means),
-        caption=(
-            "Clustering error against the number of pairs: mean over the trials, "
-            "shaded by one standard error. SV knows the labels of the same 2m "
-            f"points. {KUZUSHIJI}"
-        ),
-        alt="Curves of clustering error against pairs on three image sets",
+        caption=caption + images_not_run(shown),
+        alt="Curves of clustering error against pairs on sets of images",
     )
 
 
 def _draw(means: Means) -> Any:
-    figure = new_figure(10.4, 3.5)
-    panels = figure.subplots(1, 3)
-    for axes, (dataset, title) in zip(panels, IMAGES.items(), strict=True):
+    shown = run_images(means)
+    figure = new_figure(PANELS[len(shown)], 3.5)
+    panels = figure.subplots(1, len(shown), squeeze=False)[0]
+    for axes, (dataset, title) in zip(panels, shown.items(), strict=True):
         sizes = _sizes(means, dataset)
         for method in _methods(means):
             values = [_get(means, dataset, m, method) for m in sizes]
             curve(axes, sizes, values, method)
-        if not axes.lines:
-            mark_empty(axes)
-            axes.set_xlim(0, sizes[-1])
         axes.set_title(title)
         axes.set_xlabel("pairs m")
         axes.set_ylim(0, None)
@@ -129,7 +136,7 @@ def _draw(means: Means) -> Any:
 def _table(means: Means, failed: Failed) -> Table:
     sizes = sorted({*SIZES, *(m for _, m, _ in means)})
     rows = []
-    for dataset, title in IMAGES.items():
+    for dataset, title in run_images(means).items():
         for method in _methods(means):
             row = [Cell(f"**{title}**"), Cell(method)]
             for m in sizes:
@@ -146,8 +153,7 @@ def _table(means: Means, failed: Failed) -> Table:
         rows=rows,
         labels=2,
         caption="The numbers of the figure: clustering error in percent, mean "
-        "(standard error), by the number of pairs.",
-        footnotes=[KUZUSHIJI],
+        f"(standard error), by the number of pairs.{images_not_run(run_images(means))}",
     )
 
 
@@ -192,9 +198,10 @@ def _check(means: Means, failed: Failed, method: str) -> Check:
         if known[-1][1].mean >= known[0][1].mean:
             verdict = "does not hold"
     alone = sum(value.n == 1 for (_, _, name), value in means.items() if name == method)
-    if not lists:
+    if not enough(n_steps, total):
         started = any(name == method for _, _, name in means)
-        return unknown(claim, tested, f"of {total} steps", started=started)
+        what = f"of {total} steps"
+        return unknown(claim, tested, what, started=started, n_known=n_steps)
     number = f"{n_steps - len(exceptions)} of {n_steps} steps down: {'; '.join(lists)}"
     number += without_failures(sum(len(failed.get(key, ())) for key in used))
     ended = [n_ended(means[key], failed.get(key)) for key in used]

@@ -66,9 +66,10 @@ def build(
         ),
         *_versions(stored, frames, runs),
         Text(
-            "To make this report again: `pairlearn reproduce all --out DIR`, then "
-            "`pairlearn report DIR`. A run that is stopped goes on where it was; the "
-            "same store gives the same report, byte for byte."
+            "To make this report again: the commands above, in their order and each "
+            "with `--out DIR`, then `pairlearn report DIR`. For the full one: "
+            "`pairlearn reproduce all --out DIR`. A run that is stopped goes on where "
+            "it was; the same store gives the same report, byte for byte."
         ),
     ]
     return Section("settings", "Settings, versions, seeds and time", blocks)
@@ -316,7 +317,7 @@ def _versions(
             head=["runs", *names, "started", "trials"],
             words=True,
             rows=rows,
-            caption="Runs with the same versions in one row.",
+            caption="Runs with the same versions in one row." + _explained(names),
         ),
         Bullets("Commands of these runs", commands),
     ]
@@ -327,6 +328,17 @@ def _versions(
     elif len(rows) > 1:
         blocks.append(Text("Each number comes from one version alone."))
     return blocks
+
+
+def _explained(names: list[str]) -> str:
+    meanings = {
+        "source": "a digest of the code that the results come from, which changes "
+        "whenever that code does",
+        "commit": "that of the checkout it was run from, with “-dirty” if there were "
+        "changes on top of it",
+    }
+    here = [f"“{name}” is {text}" for name, text in meanings.items() if name in names]
+    return f" In the head, {'; '.join(here)}." if here else ""
 
 
 def _several(

@@ -19,7 +19,7 @@ from pairlearn.reproduce.report.paper import EXPERIMENTS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pairlearn.reproduce.report.blocks import Verdict
+    from pairlearn.reproduce.report.blocks import Check, Verdict
 
 __all__ = ["build", "command"]
 
@@ -27,7 +27,8 @@ MEANINGS: dict[Verdict, str] = {
     "holds": "without any exception",
     "holds with exceptions": "every exception is named in the section",
     "does not hold": "by the rule that the check states",
-    "too few trials": "run, but not often enough for a test",
+    "too few trials": "run, but not often enough for a test, or less than a tenth of "
+    "what is planned",
     "not run yet": "the command for it is named",
 }
 
@@ -36,7 +37,8 @@ def build(stored: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
     """Return the summary of the other sections."""
     done = [name for name, frame in stored.items() if len(frame)]
     missing = [name for name in EXPERIMENTS if name not in done]
-    counts = Counter(check.verdict for section in sections for check in section.checks)
+    checks = [check for section in sections for check in section.checks]
+    counts = Counter(check.verdict for check in checks)
     n_trials = sum(len(frame) for frame in stored.values())
     outcome = ", ".join(
         f"{counts[verdict]} {_plural(verdict, counts[verdict])}"
@@ -53,8 +55,8 @@ def build(stored: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
         ),
         Text(
             f"{len(done)} of {len(EXPERIMENTS)} experiments have results, "
-            f"{n_trials:,} trials in the store. Of {sum(counts.values())} checks "
-            f"{outcome}."
+            f"{n_trials:,} trials in the store. Of {len(checks)} checks {outcome}."
+            + _partial(checks)
         ),
     ]
     if missing:
@@ -91,6 +93,20 @@ def build(stored: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
         )
     )
     return Section("summary", "Summary", blocks)
+
+
+def _partial(checks: list[Check]) -> str:
+    decided = [check for check in checks if check.decided]
+    n_partial = sum(check.partial for check in decided)
+    if not n_partial:
+        return ""
+    which = f"{n_partial} of the {len(decided)} verdicts"
+    if n_partial == len(decided):
+        which = f"all {n_partial} verdicts" if n_partial > 1 else "the one verdict"
+    return (
+        f" **Not final:** {which} {'rests' if n_partial == 1 else 'rest'} on part of "
+        "the trials, marked “so far”."
+    )
 
 
 def _plural(verdict: str, count: int) -> str:

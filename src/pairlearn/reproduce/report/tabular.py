@@ -24,7 +24,9 @@ from pairlearn.reproduce.report.paper import (
 from pairlearn.reproduce.report.progress import (
     NO_FAILURES,
     Failed,
+    enough,
     n_ended,
+    number_of,
     share_of,
     so_far,
     unknown,
@@ -56,16 +58,19 @@ def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
     """Return the section of the tabular data sets."""
     trials = _trials(frame)
     means = {key: estimate(100 * group["error"]) for key, group in trials.items()}
+    counts = [value.n for value in means.values()] or [N_TRIALS]
     blocks: list[Block] = [
         Text(
             "Linear classifiers from m pairs of random points, tested on 1000 others: "
             "clustering error in percent, mean (standard error) over "
-            f"{N_TRIALS} trials. CIPS, MCL, SD and SV use the paper's stochastic "
+            f"{number_of(counts)}. CIPS, MCL, SD and SV use the paper's stochastic "
             "gradient descent; the columns marked L-BFGS are the same four with our "
             "own solver, which the paper has not."
-        ),
-        Legend(),
-        _table(means, failed),
+        )
+    ]
+    if means:
+        blocks += [Legend(), _table(means, failed)]
+    blocks += [
         _agreement_check(
             means, failed, MAIN, "CIPS, MCL and SV reach the printed errors"
         ),
@@ -74,7 +79,7 @@ def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
         ),
         *order_checks(trials, means, failed),
         Text(_bold_text(means)),
-        _solver_table(trials),
+        *_solver_table(trials),
     ]
     return Section(NAME, EXPERIMENTS[NAME].title, blocks)
 
@@ -102,7 +107,9 @@ def _group(means: Means, dataset: str, m: int, methods: tuple[str, ...]) -> set[
 def _table(means: Means, failed: Failed) -> Table:
     paper = tabular()
     rows = []
-    for dataset, m in _configurations():
+    started = {(dataset, m) for dataset, m, _ in (*means, *failed)}
+    shown = [where for where in _configurations() if where in started]
+    for dataset, m in shown:
         printed = paper[dataset, m, "CIPS"]
         mark = " [a]" if dataset == "phishing" else ""
         name = Cell(
@@ -134,13 +141,34 @@ def _table(means: Means, failed: Failed) -> Table:
             "Clustering error in percent. Ours, then the paper's. "
             "With each name: number of features, prior. **Bold**: the lowest mean "
             "and those that a one-sided t-test at 5 % does not tell from it, SV left "
-            "out; the L-BFGS columns are compared among themselves. n/20: trials so "
-            "far, where there are fewer than 20; those that failed are counted apart."
+            "out; the L-BFGS columns are compared among themselves." + _unfinished(rows)
         ),
-        footnotes=[
-            "[a] The paper prints (44, 0.68); the data have 68 columns and prior 0.44."
-        ],
+        footnotes=_footnotes(shown),
     )
+
+
+def _unfinished(rows: list[list[Cell]]) -> str:
+    if not any(cell.note for row in rows for cell in row[2:]):
+        return ""
+    return (
+        f" n/{N_TRIALS}: trials so far, where there are fewer than {N_TRIALS}; those "
+        "that failed are counted apart."
+    )
+
+
+def _footnotes(shown: list[tuple[str, int]]) -> list[str]:
+    notes = []
+    if any(dataset == "phishing" for dataset, _ in shown):
+        notes.append(
+            "[a] The paper prints (44, 0.68); the data have 68 columns and prior 0.44."
+        )
+    n_all = len(_configurations())
+    if len(shown) < n_all:
+        notes.append(
+            f"{n_all - len(shown)} of {n_all} settings (data set and m) have no trial "
+            f"yet and no row here: `pairlearn reproduce {NAME} --out DIR` fills them."
+        )
+    return notes
 
 
 def _agreement_check(
@@ -151,25 +179,27 @@ def _agreement_check(
     known = [key for key in keys if marks[key]]
     above = [key for key in known if marks[key] == "above"]
     counts = ", ".join(
-        f"{name} {sum(marks[k] in ('within', 'below') for k in keys if k[2] == name)}"
+        f"{name} {sum(marks[key] != 'above' for key in here)} of {len(here)}"
         for name in methods
+        if (here := [key for key in known if key[2] == name])
     )
     tested = (
         f"All {len(keys)} cells (10 data sets, 3 sizes, {len(methods)} methods) lie "
         "within three combined standard errors of the printed value or below it: "
         "(ours − paper) / sqrt(se² + se²) ≤ 3; the others are exceptions. Below a "
-        f"floor of {100 * ENOUGH:.0f} % of the cells it does not hold."
+        f"floor of {100 * ENOUGH:.0f} % of the cells that were run it does not hold."
     )
-    if not known:
+    if not enough(len(known), len(keys)):
         started = any(key in means for key in keys)
-        return unknown(claim, tested, f"of {len(keys)} cells", started=started)
+        what = f"of {len(keys)} cells"
+        return unknown(claim, tested, what, started=started, n_known=len(known))
     good = len(known) - len(above)
     below = sum(marks[key] == "below" for key in known)
-    enough = good >= ENOUGH * len(known)
+    reached = good >= ENOUGH * len(known)
     number = (
         f"{good} of {len(known)} cells ({100 * good / len(known):.0f} %), so the floor "
-        f"of {100 * ENOUGH:.0f} % is {'met' if enough else 'not met'}; {below} of "
-        f"them below the paper; by method, of {len(keys) // len(methods)}: {counts}"
+        f"of {100 * ENOUGH:.0f} % is {'met' if reached else 'not met'}; {below} of "
+        f"them below the paper; by method: {counts}"
         + without_failures(sum(len(failed.get(key, ())) for key in known))
     )
     ended = [n_ended(means[key], failed.get(key)) for key in known]
@@ -180,7 +210,7 @@ def _agreement_check(
         "holds"
         if not above
         else "holds with exceptions"
-        if enough
+        if reached
         else "does not hold",
         number,
         [_beside(means, key) for key in above],
@@ -239,6 +269,12 @@ def _moved(value: Estimate, mean: float, error: float) -> Estimate:
     return Estimate(value.mean + mean, value.error + error, value.n)
 
 
+def _share(some: int, total: int) -> str:
+    if some < total:
+        return f"{some} of these {total}"
+    return "both" if total == 2 else "all of these"
+
+
 def _bold_text(means: Means) -> str:
     n_same, n_cells, different = paper_bold_rule()
     names = "; ".join(f"{d}, m = {m}, {name}" for (d, m, name), _ in different)
@@ -247,7 +283,7 @@ def _bold_text(means: Means) -> str:
         "**Bold numbers.** The paper does not say whether its t-test is paired. The "
         "unpaired one with unequal variances (Welch), applied to the printed means "
         f"and standard errors, gives the paper's flags in {n_same} of {n_cells} cells "
-        f"(all but {names}; {rounding} of these {len(different)} can come from the "
+        f"(all but {names}; {_share(rounding, len(different))} can come from the "
         "rounding of the printed numbers). So it is the one used here."
     )
     known = same = 0
@@ -262,8 +298,8 @@ def _bold_text(means: Means) -> str:
     return text
 
 
-def _solver_table(trials: Trials) -> Table:
-    rows = []
+def _solver_table(trials: Trials) -> list[Table]:
+    rows, compared = [], set()
     for extra in EXTRA:
         name = extra.removesuffix(SOLVER).strip()
         counts = {"lower": 0, "same": 0, "higher": 0}
@@ -278,15 +314,19 @@ def _solver_table(trials: Trials) -> Table:
                 kind = "same" if abs(z) <= NOISE else "lower" if z < 0 else "higher"
                 counts[kind] += 1
                 gaps.append(100 * gap.mean)
+                compared.add((dataset, m))
         mean = f"{sum(gaps) / len(gaps):+.2f}" if gaps else "–"
         rows.append([Cell(name), *(Cell(f"{n}") for n in counts.values()), Cell(mean)])
-    return Table(
+    if not compared:
+        return []
+    table = Table(
         head=["method", "lower", "no clear difference", "higher", "mean difference"],
         rows=rows,
         caption=(
-            "L-BFGS against stochastic gradient descent: in how many of the 30 "
-            "settings its clustering error is lower or higher by more than two "
-            "standard errors of the difference (paired by seed), and the mean "
-            "difference in percentage points."
+            f"L-BFGS against stochastic gradient descent: in how many of the "
+            f"{len(compared)} settings that were run with both its clustering error is "
+            "lower or higher by more than two standard errors of the difference "
+            "(paired by seed), and the mean difference in percentage points."
         ),
     )
+    return [table]
