@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PUBMED"]
 
-# The paper names classes 1 and 3; its figures are those of labels 0 and 1 in the files.
+# By their numbers, labels 0 and 1 of the files are the classes 1 and 3 of the paper.
 POSITIVE, NEGATIVE = 1, 0
 METHODS: dict[str, dict[str, Any]] = {
     "CIPS (linear)": {"alpha": 1e-2},
