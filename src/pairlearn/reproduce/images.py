@@ -51,13 +51,20 @@ def _plan_sizes(
     for seed, dataset, m, method in product(seeds, datasets, sizes, methods):
         if dataset == SMALL and m > 4000:
             continue
-        settings = _settings(method, quick=options.quick)
+        settings = _settings(method, quick=options.quick) | {"pixels": "0 to 1"}
         yield Trial("fig-sample-size", dataset, method, m, seed, settings)
 
 
 def _run_sizes(trial: Trial, data_home: Any) -> dict[str, Any]:
-    sample = draw_images(trial.dataset, trial.m, trial.seed, data_home=data_home)
-    return {"error": test_error(trial.method, trial.settings, sample, trial.seed)}
+    settings = dict(trial.settings)
+    sample = draw_images(
+        trial.dataset,
+        trial.m,
+        trial.seed,
+        pixels=settings.pop("pixels"),
+        data_home=data_home,
+    )
+    return {"error": test_error(trial.method, settings, sample, trial.seed)}
 
 
 def _plan_priors(

@@ -90,10 +90,18 @@ def load_images(dataset: str, data_home: Any) -> list[Any]:
     return [load_cached(dataset, part, data_home) for part in parts]
 
 
-def draw_images(dataset: str, m: int, seed: int, *, data_home: Any = None) -> Sample:
+def draw_images(
+    dataset: str,
+    m: int,
+    seed: int,
+    *,
+    pixels: str = "0 to 1",
+    data_home: Any = None,
+) -> Sample:
     """Draw 2m images to train on; test on the official test part.
 
     Of Kuzushiji-MNIST only that part is at hand: it is split, and 2,000 images test.
+    Pixels lie between 0 and 1, or are "standardised".
     """
     rng = generator(dataset, m, seed)
     part, *rest = load_images(dataset, data_home)
@@ -105,7 +113,11 @@ def draw_images(dataset: str, m: int, seed: int, *, data_home: Any = None) -> Sa
         rows = rng.permutation(len(part.target))[: 2 * m]
         X = np.concatenate([part.data[rows], test.data])
         digits = np.concatenate([part.target[rows], test.target])
-    return _standardise(X.astype(np.float32), even_odd(digits), 2 * m, 0.5)
+    X, y, n = X.astype(np.float32), even_odd(digits), 2 * m
+    if pixels == "standardised":
+        return _standardise(X, y, n, 0.5)
+    X /= 255
+    return Sample(X[:n], y[:n], X[n:], y[n:], 0.5)
 
 
 def draw_images_with_prior(
