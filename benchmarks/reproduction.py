@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import warnings
-from fractions import Fraction
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -17,13 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.report import machine, publish, table
 from pairlearn import OVPCClassifier, clustering_error
 from pairlearn.reproduce.methods import METHODS, test_error
-from pairlearn.reproduce.sample import (
-    Sample,
-    draw_images_with_prior,
-    draw_table,
-    generator,
-    load_cached,
-)
+from pairlearn.reproduce.sample import Sample, draw_table, generator, load_cached
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TRIALS = 20
 
@@ -143,42 +140,34 @@ def ridge_of_ovpc() -> str:
     return table(header, rows)
 
 
-def starts_of_sgd() -> str:
-    """CIPS on images from one start of SGD, as in the paper, and the best of five."""
-    rows = []
-    for share in ("1/7", "5/7", "6/7"):
-        prior, dataset = float(Fraction(share)), "kuzushiji-mnist"
-        cells: dict[int, list[float]] = {1: [], 5: []}
-        for seed in range(10):
-            sample = draw_images_with_prior(dataset, 2000, prior, seed, n_test=1800)
-            for n_init, errors in cells.items():
-                errors.append(error(sample, "CIPS", seed, n_init=n_init))
-        rows.append([f"prior {share}", *map(summary, cells.values())])
-    return table(["CIPS on Kuzushiji-MNIST", "one start", "best of five"], rows)
-
-
 CHECKS = {
     "Banana has no linear boundary: what do other samples say?": more_samples,
     "Columns that the training points hardly show: on what to standardise?": scaling,
     "k-means: scikit-learn's default starts, today's and then": starts_of_kmeans,
     "Constrained k-means: the best of ten starts, by what?": choice_of_start,
     "OVPC: how strong is its ridge?": ridge_of_ovpc,
-    "CIPS is not convex: how much hangs on the start? (10 trials)": starts_of_sgd,
 }
+
+
+def answer(
+    checks: dict[str, Callable[[], str]], name: str, title: str, about: str
+) -> None:
+    """Run checks, each the answer to a question, and write their tables."""
+    warnings.simplefilter("ignore")
+    parts = [machine("numpy", "scipy", "scikit-learn"), about]
+    for question, check in checks.items():
+        print(f"{question} ...", flush=True)
+        parts += [f"## {question}", check()]
+    publish(name, title, parts)
 
 
 def main() -> None:
     """Write the tables."""
-    warnings.simplefilter("ignore")
     about = (
         "Clustering error in percent, mean (standard error); 20 trials unless said "
         "otherwise, on the samples of the table."
     )
-    parts = [machine("numpy", "scipy", "scikit-learn"), about]
-    for title, check in CHECKS.items():
-        print(f"{title} ...", flush=True)
-        parts += [f"## {title}", check()]
-    publish("reproduction", "Where the reproduction differs, and why", parts)
+    answer(CHECKS, "reproduction", "Where the reproduction differs, and why", about)
 
 
 if __name__ == "__main__":
