@@ -12,6 +12,7 @@ from benchmarks.report import table
 from benchmarks.reproduction import answer, error, summary
 from pairlearn.reproduce.sample import draw_images, draw_images_with_prior
 
+TRIALS = 5
 SETS = ("mnist", "fashion-mnist", "kuzushiji-mnist")
 
 
@@ -22,7 +23,9 @@ def scale_of_pixels() -> str:
         for pixels in ("0 to 1", "standardised"):
             cells = []
             for m in (1000, 2000, 4000):
-                samples = (draw_images(dataset, m, k, pixels=pixels) for k in range(10))
+                samples = (
+                    draw_images(dataset, m, k, pixels=pixels) for k in range(TRIALS)
+                )
                 errors = [error(s, "CIPS", seed) for seed, s in enumerate(samples)]
                 cells.append(summary(errors))
             rows.append([dataset, pixels, *cells])
@@ -36,7 +39,7 @@ def starts_of_sgd() -> str:
     for share in ("1/7", "5/7", "6/7"):
         prior, dataset = float(Fraction(share)), "kuzushiji-mnist"
         cells: dict[int, list[float]] = {1: [], 5: []}
-        for seed in range(10):
+        for seed in range(TRIALS):
             sample = draw_images_with_prior(dataset, 2000, prior, seed, n_test=1800)
             for n_init, errors in cells.items():
                 errors.append(error(sample, "CIPS", seed, n_init=n_init))
@@ -52,7 +55,7 @@ CHECKS = {
 
 def main() -> None:
     """Write the tables."""
-    about = "Clustering error in percent, mean (standard error) over 10 trials."
+    about = f"Clustering error in percent, mean (standard error) over {TRIALS} trials."
     answer(CHECKS, "images", "What the figures on images hang on", about)
 
 
