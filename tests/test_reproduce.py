@@ -1,11 +1,13 @@
 import itertools
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -33,7 +35,11 @@ from pairlearn.reproduce.experiment import Experiment, Options
 from pairlearn.reproduce.methods import METHODS, test_error
 from pairlearn.reproduce.rates import MEAN, PRIOR, error, excess_error
 from pairlearn.reproduce.runner import EXPERIMENTS, Done, execute, plan, reproduce
-from pairlearn.reproduce.sample import draw_images_with_prior, draw_table
+from pairlearn.reproduce.sample import (
+    draw_images,
+    draw_images_with_prior,
+    draw_table,
+)
 from pairlearn.reproduce.store import FILE_NAME, Store, StoreError, Trial
 
 test_error.__test__ = False  # a function of the package, not a test
@@ -173,6 +179,31 @@ def test_images_with_a_prior(monkeypatch):
     assert sample.X.dtype == np.float32
 
 
+def test_images_are_split_and_scaled(monkeypatch):
+    rng = np.random.default_rng(0)
+    parts = {
+        name: Bunch(
+            data=rng.integers(256, size=(n, 784), dtype=np.uint8),
+            target=rng.integers(10, size=n),
+        )
+        for name, n in (("train", 300), ("test", 2200))
+    }
+    monkeypatch.setattr(
+        "pairlearn.reproduce.sample.load_cached", lambda _, subset, __: parts[subset]
+    )
+    sample = draw_images("mnist", 100, 0)
+    assert sample.X.shape == (200, 784)
+    np.testing.assert_allclose(sample.X_test, parts["test"].data / 255, rtol=1e-6)
+    assert (sample.X.min(), sample.X.max()) == (0, 1)
+    np.testing.assert_array_equal(sample.y_test > 0, parts["test"].target % 2 == 0)
+    # Of Kuzushiji-MNIST the test part serves for both.
+    split = draw_images("kuzushiji-mnist", 100, 0)
+    assert (len(split.X), len(split.X_test)) == (200, 2000)
+    assert len(np.unique(np.concatenate([split.X, split.X_test]), axis=0)) == 2200
+    scaled = draw_images("mnist", 100, 0, pixels="standardised")
+    np.testing.assert_allclose(scaled.X.mean(axis=0), 0, atol=1e-4)
+
+
 @pytest.mark.usefixtures("waves")
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_each_method_learns_the_waveform(method):
@@ -289,6 +320,58 @@ def test_every_experiment_of_the_paper_has_a_plan():
     assert {t.seed for t in trials if t.experiment == "fig-prior"} == set(range(10))
     quick = plan(["all"], Options(quick=True))
     assert {t.experiment for t in quick} == set(EXPERIMENTS)
+
+
+@pytest.fixture
+def committed(tmp_path):
+    """The store of the full run, copied: opening one may write to it."""
+    source = Path(__file__).parents[1] / "docs" / "reproduction" / FILE_NAME
+    if not source.exists():
+        pytest.skip("the full run is a part of the repository, not of the package")
+    shutil.copy(source, tmp_path)
+    with Store(tmp_path) as store:
+        yield store
+
+
+def test_the_committed_run_is_the_whole_plan(committed):
+    missing = {trial.key for trial in plan(["all"], Options())} ^ committed.keys()
+    # What is missing failed, and is listed as such.
+    assert len(missing) == len(committed.failures()) <= 1
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        "fig-assignment",
+        "fig-naive-assignment",
+        "table-methods",
+        pytest.param(
+            "table-tabular",
+            marks=pytest.mark.skipif(
+                not os.environ.get("PAIRLEARN_DATA"),
+                reason="set PAIRLEARN_DATA to the folder with the data files",
+            ),
+        ),
+    ],
+)
+def test_the_committed_numbers_come_out_again(committed, experiment):
+    """Of this code, whatever has changed since the full run was made."""
+    table = [row for row in plan([experiment], Options()) if row.m <= 100]
+    for trial in table[:: max(1, len(table) // 12)]:
+        frame = committed.frame(experiment)
+        same = frame[
+            (frame["dataset"] == trial.dataset)
+            & (frame["method"] == trial.method)
+            & (frame["m"] == trial.m)
+            & (frame["seed"] == trial.seed)
+        ]
+        for name in ("prior", "threshold", "false_negative", "false_positive"):
+            if name in trial.settings:
+                same = same[same[name] == trial.settings[name]]
+        assert len(same) == 1
+        for name, found in execute(trial).results.items():
+            # Other processors round otherwise, and some points change sides.
+            assert float(found) == pytest.approx(float(same[name].iloc[0]), abs=0.03)
 
 
 def test_options_choose_cells():
