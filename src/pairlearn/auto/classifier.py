@@ -372,7 +372,10 @@ class PairClassifier(ProbabilisticPairClassifier):
         X = X[:CHOICE_PAIRS]
         scores = np.tanh(self._scores(X))
         points = as_points(X)
-        spread = np.sqrt(points.mean_and_variance()[1] + 1e-300)
+        mean, variance = points.mean_and_variance()
+        spread = np.sqrt(variance)
+        # What a constant column says about the scores is rounding.
+        spread = np.where(spread > 1e-6 * np.abs(mean), spread, np.inf)
         follows = points.pullback(scores - scores.mean()) / spread
         if follows[np.argmax(np.abs(follows))] < 0:
             self._flip()

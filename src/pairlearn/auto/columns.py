@@ -62,9 +62,14 @@ class ColumnView:
         if self.stays_sparse:
             return self._fit_sparse(X)
         X = _filled(X)
-        mean, spread = X.mean(axis=0), X.std(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, spread = X.mean(axis=0), X.std(axis=0)
+        if not np.isfinite(spread).all():
+            raise ValueError(
+                "the points hold numbers too large to be squared; scale the features"
+            )
         # Below this the spread is rounding noise of the mean.
-        self.kept = np.flatnonzero(spread > 1e-9 * (1 + np.abs(mean)))
+        self.kept = np.flatnonzero(spread > 1e-9 * np.abs(mean))
         self.centre, self.scale = mean[self.kept], spread[self.kept]
         self.bent: Ints = np.arange(0)
         if self.kind == "power" and len(self.kept):

@@ -34,6 +34,8 @@ __all__ = ["FeatureMap", "Kernel"]
 _SAMPLE = 300
 # Directions with less than this share of the leading variance are rounding noise.
 _NOISE = 1e-8
+# And so is all variance below this share of the size of the features.
+_ROUNDING = 1e-24
 # Up to so many columns the principal axes of a linear kernel are computed exactly.
 _EXACT = 1500
 
@@ -100,10 +102,12 @@ class FeatureMap:
             kept = values > _NOISE * max(values[-1], 1e-300)
             first = vectors[:, kept] / np.sqrt(values[kept])
         Z = np.asarray(self._raw(X) @ first)
+        # Of points that are all the same, centring leaves the rounding.
+        least = _ROUNDING * max(float(np.mean(Z**2)), 1e-300)
         self.centre = Z.mean(axis=0)
         Z -= self.centre
         values, axes = eigh(Z.T @ Z / n_points)
-        kept = values > _NOISE * max(float(values.max(initial=0)), 1e-300)
+        kept = values > max(_NOISE * float(values.max(initial=0)), least)
         axes = axes[:, kept][:, ::-1] / np.sqrt(values[kept].sum() or 1.0)
         self.turn: Floats = first @ axes
         self.centre = self.centre @ axes

@@ -162,15 +162,16 @@ def _calibrate(
 ) -> tuple[Calibration, Rates, float]:
     """Minimise in slope and bias, and in the rates too if they have a start."""
     n_classes = p.shape[-1]
+    # With two classes only the difference counts: one number, on the log-odds.
+    n_bias = 1 if n_classes == 2 else n_classes
     log_p = np.log(np.maximum(p, _FLOOR))
 
     def read(u: Floats) -> tuple[Calibration, Rates]:
-        free = u[1 : 1 + n_classes]
-        # With two classes only the difference counts: one number, on the log-odds.
+        free = u[1 : 1 + n_bias]
         bias = np.array([-free[0], free[0]]) / 2 if n_classes == 2 else free
         if rates is None:
             return Calibration(float(np.exp(u[0])), bias), held_out.rates
-        r1, r0 = expit(u[-2:])
+        r1, r0 = (float(r) for r in expit(u[-2:]))
         r1 = min(max(r1, 0.05), CERTAIN[0])
         return Calibration(float(np.exp(u[0])), bias), (
             r1,
@@ -181,10 +182,10 @@ def _calibrate(
         calibration, used = read(u)
         scores = calibration.slope * log_p + calibration.bias
         fit = held_out.log_likelihood(softmax(scores, axis=-1), used)
-        prior = u[0] ** 2 + (u[1 : 1 + n_classes] ** 2).sum() / _BIAS_SPREAD**2
+        prior = u[0] ** 2 + (u[1 : 1 + n_bias] ** 2).sum() / _BIAS_SPREAD**2
         return float(prior / 2 - fit)
 
-    start = np.zeros(2 if n_classes == 2 else 1 + n_classes)
+    start = np.zeros(1 + n_bias)
     if rates is not None:
         start = np.append(start, logit(rates))
     result = minimize(loss, start, method="L-BFGS-B")
