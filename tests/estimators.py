@@ -8,12 +8,14 @@ from pairlearn import (
     ConstrainedSpectralClustering,
     MCLClassifier,
     OVPCClassifier,
+    PairClassifier,
     PairMetaClassifier,
     SDClassifier,
     SLLCClassifier,
 )
 
 ESTIMATORS = {
+    "auto": PairClassifier(random_state=0),
     "cips-logistic": CIPSClassifier(random_state=0),
     "cips-hinge": CIPSClassifier(loss="hinge", random_state=0),
     # The checks come with features of a hundred, at which the default rate diverges.

@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Pairs",
+    "PairClassifier",
     "CIPSClassifier",
     "MCLClassifier",
     "SDClassifier",
@@ -33,6 +34,7 @@ __all__ = [
 # command line that only prints its help should not wait for it.
 _HOME = {
     "Pairs": "pairs",
+    "PairClassifier": "auto",
     "CIPSClassifier": "linear",
     "MCLClassifier": "linear",
     "SDClassifier": "linear",
@@ -55,6 +57,7 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
+    from pairlearn.auto import PairClassifier
     from pairlearn.certificate import Certificate, certify, prior_from_answers
     from pairlearn.cluster import ConstrainedKMeans, ConstrainedSpectralClustering
     from pairlearn.compose import OnPoints, make_pair_pipeline

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.special import bdtrc
 
 from pairlearn.metrics import q_statistic
@@ -27,13 +28,14 @@ from pairlearn.validation import check_answers, check_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from pairlearn._typing import Bools, Floats
+    from pairlearn._typing import Bools, Floats, Ints
 
 __all__ = [
     "Assignment",
     "assign_from_pairs",
     "assign_from_points",
     "exclusive_signs",
+    "match_classes",
     "naive_assignment",
 ]
 
@@ -253,6 +255,28 @@ def exclusive_signs(log_odds: ArrayLike, settled: ArrayLike | None = None) -> Fl
                 break
             signs[best] = -signs[best]
     return min(begins, key=misfit)
+
+
+def match_classes(table: ArrayLike) -> Ints:
+    """Return for each class the group that it is matched with, one to one.
+
+    Parameters
+    ----------
+    table : array-like of shape (n_classes, n_classes)
+        How well class c (row) and group g (column) agree.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        The groups with the largest total.
+
+    Examples
+    --------
+    >>> match_classes([[1, 5, 0], [0, 4, 2], [3, 0, 0]])
+    array([1, 2, 0])
+    """
+    groups: Ints = linear_sum_assignment(np.asarray(table), maximize=True)[1]
+    return groups
 
 
 def naive_assignment(scores: ArrayLike, *, majority: int) -> Assignment:

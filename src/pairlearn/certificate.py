@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Certificate",
     "PriorEstimate",
+    "certificate_from_counts",
     "certify",
     "clopper_pearson",
     "pairs_for_certificate",
@@ -71,6 +72,10 @@ class Certificate:
         How often intervals made like this contain the truth, at least.
     flip_rate : float
         The assumed rate of wrong answers.
+    cross_validated : bool
+        Whether each pair was judged by a model trained without it, rather than all by
+        the model itself. Such a certificate is an estimate: those models had fewer
+        pairs, and their judgements depend on each other.
     """
 
     pair_error: float
@@ -80,10 +85,12 @@ class Certificate:
     n_pairs: int
     confidence: float
     flip_rate: float = 0.0
+    cross_validated: bool = False
 
     def __str__(self) -> str:
         low, high = self.clustering_interval
         noise = f", {self.flip_rate:.1%} wrong answers" if self.flip_rate else ""
+        noise += ", cross-validated: an estimate" * self.cross_validated
         return (
             f"error {self.clustering_error:.1%}, between {low:.1%} and {high:.1%}, "
             f"up to swapping the classes ({100 * self.confidence:g}% confidence, "
@@ -105,6 +112,7 @@ class Certificate:
             for name, value, (low, high) in rows
         )
         noise = f", assuming {self.flip_rate:.1%} wrong answers" * bool(self.flip_rate)
+        noise += ", cross-validated: an estimate" * self.cross_validated
         caption = html.escape(
             f"Certificate: {100 * self.confidence:g}% confidence from {self.n_pairs} "
             f"pairs{noise}; no class labels used"
@@ -206,16 +214,42 @@ def certify(
             f"predicts {len(np.unique(predicted))}"
         )
     n_wrong = int(np.sum(compact.answers(predicted) != answers))
-    observed = np.array(
-        [n_wrong / len(pairs), *clopper_pearson(n_wrong, len(pairs), confidence)]
-    )
-    if observed[2] < flip_rate:
+    if clopper_pearson(n_wrong, len(pairs), confidence)[1] < flip_rate:
         warnings.warn(
-            f"the answers disagree with the classifier in {observed[0]:.1%} of pairs, "
-            f"fewer than the {flip_rate:.1%} that are said to be wrong: flip_rate "
-            "seems too high, and the certificate says nothing",
+            f"the answers disagree with the classifier in {n_wrong / len(pairs):.1%} "
+            f"of pairs, fewer than the {flip_rate:.1%} that are said to be wrong: "
+            "flip_rate seems too high, and the certificate says nothing",
             stacklevel=2,
         )
+    return certificate_from_counts(n_wrong, len(pairs), confidence, flip_rate)
+
+
+def certificate_from_counts(
+    n_wrong: int,
+    n_pairs: int,
+    confidence: float = 0.95,
+    flip_rate: float = 0.0,
+    *,
+    cross_validated: bool = False,
+) -> Certificate:
+    """Return the certificate of so many disagreements in so many pairs.
+
+    Parameters
+    ----------
+    n_wrong, n_pairs : int
+        How many answers disagree with the classifier, and out of how many.
+    confidence, flip_rate : float
+        As for :func:`certify`.
+    cross_validated : bool
+        Whether each pair was judged by a model trained without it.
+
+    Returns
+    -------
+    Certificate
+    """
+    observed = np.array(
+        [n_wrong / n_pairs, *clopper_pearson(n_wrong, n_pairs, confidence)]
+    )
     pair = _without_flips(observed, flip_rate)
     clustering = clustering_error_from_pair_error(pair)
     return Certificate(
@@ -223,9 +257,10 @@ def certify(
         pair_interval=(float(pair[1]), float(pair[2])),
         clustering_error=float(clustering[0]),
         clustering_interval=(float(clustering[1]), float(clustering[2])),
-        n_pairs=len(pairs),
+        n_pairs=n_pairs,
         confidence=confidence,
         flip_rate=flip_rate,
+        cross_validated=cross_validated,
     )
 
 

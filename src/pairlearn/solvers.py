@@ -31,6 +31,7 @@ __all__ = [
     "eigenvectors",
     "minimise_lbfgs",
     "minimise_sgd",
+    "minimise_together",
     "sgd_epoch",
     "starts",
 ]
@@ -145,6 +146,100 @@ def minimise_lbfgs(
     best = min(solutions, key=lambda solution: solution.value)
     evaluations = {id(o): o.n_evaluations for o in (objective, *stages)}
     return replace(best, n_evaluations=sum(evaluations.values()))
+
+
+def minimise_together(
+    objective: Any, starts: Floats, *, max_iter: int, tol: float, memory: int = 6
+) -> tuple[Floats, Floats, int]:
+    """Minimise many objectives of the same kind at once, by L-BFGS.
+
+    Each row is a problem by itself, with its own steps; they only share the
+    evaluations, which a single large matrix product makes cheaper than many small ones.
+
+    Parameters
+    ----------
+    objective : callable
+        (u, rows) -> values and gradients, with u of shape (len(rows), size).
+    starts : ndarray of shape (n_problems, size)
+        Where to begin.
+    max_iter : int
+        The most iterations.
+    tol : float
+        It ends when no objective falls by more than this in an iteration.
+    memory : int, default=6
+        Steps from which the curvature is learned.
+
+    Returns
+    -------
+    u : ndarray of shape (n_problems, size)
+        The minimisers.
+    values : ndarray of shape (n_problems,)
+        The objectives there.
+    n_iter : int
+        Iterations.
+    """
+    everyone = np.arange(len(starts))
+    u, (value, gradient) = starts.copy(), objective(starts, everyone)
+    steps: list[tuple[Floats, Floats, Floats]] = []
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
+        move = _lbfgs_direction(gradient, steps)
+        # A first step may be wild: no step is longer than the weights so far, and 5.
+        length = np.linalg.norm(move, axis=1)
+        limit = np.linalg.norm(u, axis=1) + 5
+        move *= np.minimum(1, limit / np.maximum(length, 1e-300))[:, None]
+        slope = _dot(move, gradient)
+        new_u, new_value, new_gradient = u.copy(), value.copy(), gradient.copy()
+        rows, step = everyone, 1.0
+        for _ in range(8):
+            trial = u[rows] + step * move[rows]
+            trial_value, trial_gradient = objective(trial, rows)
+            # Not "not greater": a value that is not a number is refused as well.
+            fine = trial_value <= value[rows] + 1e-4 * step * slope[rows]
+            new_u[rows[fine]] = trial[fine]
+            new_value[rows[fine]] = trial_value[fine]
+            new_gradient[rows[fine]] = trial_gradient[fine]
+            rows, step = rows[~fine], step / 4
+            if not len(rows):
+                break
+        change, bend = new_u - u, new_gradient - gradient
+        curved = _dot(change, bend)
+        steps.append((change, bend, np.where(curved > 1e-12, curved, np.inf)))
+        steps = steps[-memory:]
+        fall = value - new_value
+        u, value, gradient = new_u, new_value, new_gradient
+        if fall.max() < tol:
+            break
+    return u, value, n_iter
+
+
+def _lbfgs_direction(
+    gradient: Floats, steps: list[tuple[Floats, Floats, Floats]]
+) -> Floats:
+    """Return the step of each row by the two loops of L-BFGS; downhill always.
+
+    A step with infinite `curved` taught nothing about its row and is passed over.
+    """
+    move, shares = -gradient, []
+    for change, bend, curved in reversed(steps):
+        share = _dot(change, move) / curved
+        move -= share[:, None] * bend
+        shares.append(share)
+    if steps:
+        _, bend, curved = steps[-1]
+        ratio = curved / np.maximum(_dot(bend, bend), 1e-300)
+        move *= np.where(np.isfinite(curved), ratio, 1.0)[:, None]
+    for (change, bend, curved), share in zip(steps, reversed(shares), strict=True):
+        move += (share - _dot(bend, move) / curved)[:, None] * change
+    uphill = _dot(move, gradient) >= 0
+    move[uphill] = -gradient[uphill]
+    return move
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    """Return the inner product of each row of a with that of b."""
+    return np.asarray(np.einsum("ij,ij->i", a, b))
 
 
 def minimise_sgd(

@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.special import expit, softmax
 from sklearn.cluster import KMeans
-from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.assignment import Assignment
-from pairlearn.base import class_names
 from pairlearn.linear.base import LinearPairClassifier, check_flip_rates
 from pairlearn.objective import Frame, PairObjective
-from pairlearn.pairs import as_pairs
 from pairlearn.points import as_points
+from pairlearn.probabilistic import SEVERAL, ProbabilisticPairClassifier
 from pairlearn.risks import (
     BinaryLink,
     LikelihoodRisk,
@@ -27,21 +22,17 @@ from pairlearn.validation import check_choice
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from pairlearn._typing import Floats, PointsLike
+    from pairlearn._typing import Floats, Ints, PointsLike
     from pairlearn.pairs import Pairs
 
 __all__ = ["MCLClassifier"]
 
 SOLVERS = ("lbfgs", "sgd")
-_SEVERAL = (
-    "majority settles the classes when there are two; for more, use assign_from_points "
-    "with a few labelled points"
-)
 
 
-class MCLClassifier(LinearPairClassifier):
+class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     r"""Linear meta-classification likelihood (MCL), for two or more classes.
 
     Each point has class probabilities p(x), the sigmoid of f(x) = w^T x + b for two
@@ -225,159 +216,6 @@ class MCLClassifier(LinearPairClassifier):
         self._fix_sign()
         return self._assign_from(kept)
 
-    def predict_proba(self, X: PointsLike) -> Floats:
-        """Return the probability of each class for each point.
-
-        Parameters
-        ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_points, n_classes)
-            Columns in the order of `classes_`.
-        """
-        scores = self.decision_function(X)
-        if self.n_classes > 2:
-            probabilities: Floats = softmax(scores, axis=1)
-            return probabilities
-        return np.stack([expit(-scores), expit(scores)], axis=1)
-
-    def decision_function(self, X: PointsLike) -> Floats:
-        """Return the scores of each point.
-
-        Parameters
-        ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_points,) or (n_points, n_classes)
-            One score for two classes, positive for the second; else one a class.
-        """
-        return super().decision_function(X)
-
-    def predict(self, X: PointsLike) -> NDArray[Any]:
-        """Return the class of each point.
-
-        Parameters
-        ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_points,)
-        """
-        if self.n_classes == 2:
-            return super().predict(X)
-        scores = self.decision_function(X)
-        predicted: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
-        return predicted
-
-    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
-        """Return a number for each pair that is positive for "same".
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-            f(x) f(x') for two classes, else the log-odds of "same".
-        """
-        if self.n_classes == 2:
-            return super().pair_score(pairs)
-        scores = self._pair_scores(as_pairs(pairs))
-        same, different, _ = SoftmaxLink().log_probabilities(*scores)
-        return same - different
-
-    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
-        """Return +1 for pairs whose points are predicted to be of one class, else -1.
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-        """
-        if self.n_classes == 2:
-            return super().predict_pairs(pairs)
-        left, right = self._pair_scores(as_pairs(pairs))
-        return np.where(left.argmax(axis=1) == right.argmax(axis=1), 1.0, -1.0)
-
-    def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
-        """Settle which group is which class from a few labelled points.
-
-        With more than two classes the groups are matched to the labels one to one, so
-        that the fewest labelled points disagree.
-
-        Parameters
-        ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
-            Points.
-        y : array-like of shape (n_points,)
-            Their classes, from `classes_`.
-
-        Returns
-        -------
-        self
-        """
-        if self.n_classes == 2:
-            return super().assign_from_points(X, y)
-        check_is_fitted(self)
-        group = self.decision_function(X).argmax(axis=1)
-        labels = self._check_labels(y, len(group))
-        table = np.stack(
-            [np.bincount(group[labels == c], minlength=self.n_classes)
-             for c in self.classes_]
-        )  # fmt: skip
-        _, order = linear_sum_assignment(table, maximize=True)
-        self.coef_, self.intercept_ = self.coef_[order], self.intercept_[order]
-        error = 1 - table[np.arange(self.n_classes), order].sum() / len(labels)
-        self.assignment_ = Assignment(
-            sign=1, method="points", bound=None, error=error, n_points=len(labels)
-        )
-        return self
-
-    def assign_from_pairs(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        *,
-        majority: Any,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Settle which side is which from pairs; for two classes.
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs that were not used in `fit`.
-        t : array-like of shape (n_pairs,)
-            Answers.
-        majority : {+1, -1} or class name
-            Which class holds more than half of the points.
-        sample_weight : array-like of shape (n_pairs,), optional
-            Weights of the pairs.
-
-        Returns
-        -------
-        self
-        """
-        if self.n_classes > 2:
-            raise ValueError(_SEVERAL)
-        return super().assign_from_pairs(
-            pairs, t, majority=majority, sample_weight=sample_weight
-        )
-
     def _scores(self, X: PointsLike) -> Floats:
         if self.n_classes == 2:
             return super()._scores(X)
@@ -387,11 +225,8 @@ class MCLClassifier(LinearPairClassifier):
         if self.n_classes == 2:
             super()._fix_sign()
 
-    def _class_names(self) -> NDArray[Any]:
-        names: Any = self.classes
-        if names is None:
-            names = (-1, 1) if self.n_classes == 2 else range(self.n_classes)
-        return class_names(list(names), self.n_classes)
+    def _reorder(self, order: Ints) -> None:
+        self.coef_, self.intercept_ = self.coef_[order], self.intercept_[order]
 
     def _check_parameters(self) -> Any:
         """Refuse wrong parameters; return the flip rates or how to estimate them."""
@@ -400,7 +235,7 @@ class MCLClassifier(LinearPairClassifier):
         if self.n_classes < 2:
             raise ValueError(f"n_classes must be at least 2; got {self.n_classes}")
         if self.n_classes > 2 and self.majority is not None:
-            raise ValueError(_SEVERAL)
+            raise ValueError(SEVERAL)
         rates = check_flip_rates(self.flip_rates)
         if isinstance(rates, str) and self.solver != "lbfgs":
             raise ValueError(f"flip_rates={rates!r} are estimated with solver='lbfgs'")

@@ -1,0 +1,115 @@
+"""What was tried, and why the choice fell as it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, overload
+
+__all__ = ["Candidate", "Candidates"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One candidate, judged by pairs that it had not seen.
+
+    Attributes
+    ----------
+    columns : str
+        View of the columns: "standard", "power", or "" for the constant model.
+    kernel : str
+        Kernel, and its width in typical distances.
+    scale : float or None
+        Standard deviation of the prior on the weights, which is about how far scores
+        spread.
+    log_likelihood : float
+        Mean log-likelihood of a held-out answer, after scaling the scores.
+    pair_error : float
+        How often it disagrees with a held-out answer.
+    weight : float
+        Its share in the average.
+    """
+
+    columns: str
+    kernel: str
+    scale: float | None
+    log_likelihood: float
+    pair_error: float
+    weight: float
+
+
+class Candidates(Sequence[Candidate]):
+    """A table of candidates, the largest weight first.
+
+    Parameters
+    ----------
+    rows : iterable of Candidate
+        The candidates, in any order.
+    note : str
+        What the choice rests on.
+
+    Examples
+    --------
+    >>> Candidates([Candidate("power", "rbf 1", 4.0, -0.5, 0.2, 1.0)], "20 pairs")
+    columns   kernel          scale  log-likelihood  pair error  weight
+    power     rbf 1               4         -0.5000       20.0%  100.0%
+    20 pairs
+    """
+
+    def __init__(self, rows: Any, note: str = "") -> None:
+        self._rows = sorted(rows, key=lambda row: (-row.weight, -row.log_likelihood))
+        self.note = note
+
+    @overload
+    def __getitem__(self, item: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, item: slice) -> list[Candidate]: ...
+    def __getitem__(self, item: Any) -> Any:
+        """Return one candidate, or a list of them."""
+        return self._rows[item]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the rows as dictionaries, which pandas.DataFrame takes as they are.
+
+        Returns
+        -------
+        list of dict
+        """
+        return [asdict(row) for row in self._rows]
+
+    def __repr__(self) -> str:
+        head = (
+            f"{'columns':<10}{'kernel':<14}{'scale':>7}{'log-likelihood':>16}"
+            f"{'pair error':>12}{'weight':>8}"
+        )
+        lines = [
+            f"{row.columns:<10}{row.kernel:<14}{_number(row.scale):>7}"
+            f"{row.log_likelihood:>16.4f}{row.pair_error:>12.1%}{row.weight:>8.1%}"
+            for row in self._rows
+        ]
+        return "\n".join([head, *lines, self.note]).rstrip()
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        head = "".join(
+            f"<th>{name}</th>"
+            for name in ("columns", "kernel", "scale", "log-likelihood", "pair error",
+                         "weight")
+        )  # fmt: skip
+        body = "".join(
+            f"<tr><td>{row.columns}</td><td>{row.kernel}</td>"
+            f"<td>{_number(row.scale)}</td><td>{row.log_likelihood:.4f}</td>"
+            f"<td>{row.pair_error:.1%}</td><td>{row.weight:.1%}</td></tr>"
+            for row in self._rows
+        )
+        return (
+            f"<table><caption>{self.note}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
+        )
+
+
+def _number(scale: float | None) -> str:
+    return "" if scale is None else f"{scale:g}"
