@@ -10,10 +10,10 @@ RIVALS := $(patsubst benchmarks/rivals/%.txt,.venv-rivals-%,$(wildcard benchmark
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PAIRLEARN_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-slow test-oldest lint format bench docs clean
+.PHONY: help demo test test-slow test-oldest lint format bench bench-accuracy docs clean
 
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 demo: $(VENV)/cli.stamp  ## train, orient and certify a classifier from pairs alone
 	$(BIN)/pairlearn demo
@@ -41,6 +41,10 @@ bench: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## solvers, methods and ri
 	$(PIN) $(BIN)/python -m benchmarks.methods
 	$(PIN) $(BIN)/python -m benchmarks.meta
 	$(PIN) $(BIN)/python -m benchmarks.sgd
+
+bench-accuracy: $(VENV)/bench.stamp  ## PairClassifier on the paper's ten tables (hours; goes on where it was)
+	$(PIN) $(BIN)/python -m benchmarks.accuracy
+	$(PIN) $(BIN)/python -m benchmarks.accuracy --time
 
 docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build

@@ -1,0 +1,1 @@
+"""How accurate, how fast and how well calibrated `PairClassifier` is, on ten tables."""
