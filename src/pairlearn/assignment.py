@@ -144,10 +144,11 @@ def assign_from_pairs(
     p_value = min(1.0, float(bdtrc(for_sign - 1, np.sum(votes != 0), 0.5)))
     if p_value > _WEAK:
         warnings.warn(
-            f"the {len(left)} pairs kept for class assignment hardly tell which class "
-            f"is which (p-value {p_value:.2f}): the two may be swapped. Keep more "
-            "pairs for it (assignment_size; pairlearn.theory.pairs_for_assignment "
-            "says how many), or settle it with assign_from_points",
+            f"the {len(left)} pairs for class assignment hardly tell which class is "
+            f"which (p-value {p_value:.2f}): the two may be swapped. Use more pairs "
+            "for it (pairlearn.theory.pairs_for_assignment says how many; "
+            "assignment_size is their share, in estimators that keep some aside), or "
+            "settle it with assign_from_points",
             stacklevel=3,
         )
     return Assignment(

@@ -88,7 +88,8 @@ def split_for_assignment(
 
 def class_names(classes: Any, n_classes: int) -> NDArray[Any]:
     """Return the names of the classes as an array that keeps their types."""
-    names = list(classes) if np.ndim(classes) == 1 else []
+    listed = np.ndim(classes) == 1 and not isinstance(classes, str)
+    names = list(classes) if listed else []
     if len(names) != n_classes or len({repr(name) for name in names}) < n_classes:
         raise ValueError(
             f"classes must name {n_classes} classes"

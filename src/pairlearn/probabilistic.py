@@ -194,7 +194,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         names: Any = self.classes
         if names is None:
             names = (-1, 1) if self.n_classes == 2 else range(self.n_classes)
-        return class_names(list(names), self.n_classes)
+        return class_names(names, self.n_classes)
 
     def _reorder(self, order: Ints) -> None:
         raise NotImplementedError

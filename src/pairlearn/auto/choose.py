@@ -267,9 +267,12 @@ class Chooser:
                     _show(k + 1, len(self.trials), str(trial.feature_map.kernel))
 
     def _own_threads(self) -> Any:
-        """Keep BLAS to one thread where ours would fight with its own."""
-        alone = self.n_jobs in (None, 1)
-        return threadpool_limits(limits=None if alone else 1, user_api="blas")
+        """Keep BLAS to one thread meanwhile.
+
+        Its threads would fight with ours, and products as small as these lose more by
+        being shared out than they gain.
+        """
+        return threadpool_limits(limits=1, user_api="blas")
 
     def _align(self, held_out: HeldOut) -> tuple[Floats, Floats]:
         """Give all models' classes the same names.

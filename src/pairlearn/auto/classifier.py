@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -38,6 +40,8 @@ DEALT_PAIRS = 400
 MOST_DEALS = 4
 # Rounds of estimating flip rates and fitting with them.
 _ROUNDS = 3
+# Below this share of right answers to pairs of the same class something else is wrong.
+_UNLIKELY = 0.4
 
 
 class PairClassifier(ProbabilisticPairClassifier):
@@ -118,8 +122,12 @@ class PairClassifier(ProbabilisticPairClassifier):
     Notes
     -----
     *Not guaranteed:* that an ensemble is the best one; that estimated flip rates are
-    the true ones; the certificate, which is an estimate: the models of the folds had
-    fewer pairs, and the weights of the average were chosen with the same answers.
+    the true ones (wrong answers of both kinds alike look much like classes that
+    overlap, and are seldom noticed: give their rate if it is known); the certificate,
+    which is an estimate: the models of the folds had fewer pairs, and the weights of
+    the average were chosen with the same answers. It counts wrong answers that went
+    unnoticed as errors; where rates were estimated, its interval reaches up to what no
+    noise would mean.
     Pairs that share very many points cannot be split so that folds share none; then
     pairs are dealt out to the folds, and `candidates_` says so.
 
@@ -180,7 +188,8 @@ class PairClassifier(ProbabilisticPairClassifier):
         t : array-like of shape (n_pairs,)
             Answers: +1 same, -1 different, between them a soft answer; or bool.
         sample_weight : array-like of shape (n_pairs,), optional
-            Weights of the pairs; 2 counts as the same answer given twice.
+            Weights of the pairs, relative to each other. Together they count as
+            (sum of weights)^2 / (sum of their squares) pairs.
         labeled : tuple (X_l, y_l), optional
             Points and their classes, from `classes`. Each is a term of the same
             likelihood, and together they settle which class is which.
@@ -193,6 +202,8 @@ class PairClassifier(ProbabilisticPairClassifier):
         given, answers, weight = self._validate_fit(pairs, t, sample_weight)
         labels = None if labeled is None else self._check_labeled(labeled)
         rng = check_random_state(self.random_state)
+        # Weights are relative; together they count as the pairs that they are worth.
+        weight = weight * weight.sum() / (weight @ weight)
         rows = np.flatnonzero(weight > 0)
         if len(rows) > self.max_pairs:
             rows = np.sort(rng.permutation(rows)[: self.max_pairs])
@@ -243,10 +254,15 @@ class PairClassifier(ProbabilisticPairClassifier):
             return None
         try:
             rates = check_flip_rates(self.noise)
-        except ValueError as error:
-            raise ValueError(str(error).replace("flip_rates", "noise")) from None
+        except ValueError:
+            rates = "not understood"
         if isinstance(rates, str):
-            raise ValueError(f"unknown noise {self.noise!r}; use 'auto' or rates")
+            raise ValueError(
+                "noise must be 'auto', None, (r1, r0) with 0 <= r0 < r1 <= 1, the "
+                "rates at which 'same' is answered for pairs that are the same and for "
+                "pairs that are different, or a single rate below 1/2; got "
+                f"{self.noise!r}"
+            )
         return CERTAIN if rates is None else _bounded(rates)
 
     def _check_labeled(
@@ -301,11 +317,18 @@ class PairClassifier(ProbabilisticPairClassifier):
     def _record(self, choice: Choice, rates: Rates, folds: Folds) -> None:
         total = choice.held_out.total
         self.flip_rates_ = (1.0, 0.0) if rates == CERTAIN else rates
+        if self.noise == "auto" and rates[0] < _UNLIKELY:
+            warnings.warn(
+                f"it seems that {1 - rates[0]:.0%} of pairs of the same class were "
+                f"answered 'different': are there more than n_classes={self.n_classes} "
+                "classes? If answers are right, pass noise=None",
+                stacklevel=3,
+            )
         self.log_likelihood_ = choice.log_likelihood / total
         self.n_iter_ = max(1, choice.n_iter)
         note = (
             f"average: log-likelihood {self.log_likelihood_:.4f} for each of "
-            f"{folds.n_first} held-out pairs, in folds that "
+            f"{folds.n_first} pairs within folds that "
             + (
                 "share no point"
                 if folds.honest
@@ -327,13 +350,24 @@ class PairClassifier(ProbabilisticPairClassifier):
         group = choice.calibrated[: len(pairs)].argmax(axis=2)
         says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)
         r1, r0 = self.flip_rates_
-        self.certificate_ = certificate_from_counts(
-            int(np.sum(says[usable] != t[usable])),
-            int(usable.sum()),
-            # Only a symmetric rate can be taken out of a count: the mean of both.
-            flip_rate=min((1 - r1 + r0) / 2, 0.45),
-            cross_validated=True,
+        n_wrong, n_pairs = int(np.sum(says[usable] != t[usable])), int(usable.sum())
+        # Only a symmetric rate can be taken out of a count: the mean of both.
+        rate = min((1 - r1 + r0) / 2, 0.45)
+        found = certificate_from_counts(
+            n_wrong, n_pairs, flip_rate=rate, cross_validated=True
         )
+        if self.noise == "auto" and rate:
+            # The rate itself is a guess: it may be anything from zero.
+            plain = certificate_from_counts(n_wrong, n_pairs)
+            found = replace(
+                found,
+                pair_interval=(found.pair_interval[0], plain.pair_interval[1]),
+                clustering_interval=(
+                    found.clustering_interval[0],
+                    plain.clustering_interval[1],
+                ),
+            )
+        self.certificate_ = found
 
     def _settle(
         self,

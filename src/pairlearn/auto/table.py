@@ -8,6 +8,9 @@ from typing import Any, overload
 
 __all__ = ["Candidate", "Candidates"]
 
+# Up to so many rows are all printed; of more, those with a weight.
+_ALL = 10
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -89,8 +92,11 @@ class Candidates(Sequence[Candidate]):
             f"{row.columns:<10}{row.kernel:<14}{_number(row.scale):>7}"
             f"{row.log_likelihood:>16.4f}{row.pair_error:>12.1%}{row.weight:>8.1%}"
             for row in self._rows
+            if row.weight or len(self._rows) <= _ALL
         ]
-        return "\n".join([head, *lines, self.note]).rstrip()
+        left = len(self._rows) - len(lines)
+        more = [f"and {left} without weight"] if left else []
+        return "\n".join([head, *lines, *more, self.note]).rstrip()
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks."""
