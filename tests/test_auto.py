@@ -21,7 +21,7 @@ from pairlearn import (
     clustering_error,
     make_pair_pipeline,
 )
-from pairlearn.auto import choose, classifier, columns, ensemble
+from pairlearn.auto import Candidate, Candidates, choose, classifier, columns, ensemble
 from pairlearn.auto.kernels import Kernel
 from pairlearn.auto.likelihood import CERTAIN
 from pairlearn.reproduce.sample import draw_table
@@ -239,6 +239,18 @@ def test_pairs_of_weight_zero_do_not_matter():
 
 
 @pytest.mark.usefixtures("quick")
+def test_weights_are_relative():
+    pairs, t, X_test, _ = task(60)
+    weight = np.random.default_rng(0).uniform(0.5, 2, 60)
+    f = make().fit(pairs, t, sample_weight=weight).decision_function(X_test)
+    for factor in (1e-3, 50.0):
+        clf = make().fit(pairs, t, sample_weight=factor * weight)
+        np.testing.assert_allclose(clf.decision_function(X_test), f, atol=1e-6)
+    plain = make().fit(pairs, t).decision_function(X_test)
+    assert np.abs(f - plain).max() > 0.01
+
+
+@pytest.mark.usefixtures("quick")
 def test_forms_of_answers():
     pairs, t, X, _ = task(60, n_test=50)
     f = make().fit(pairs, t.astype(int)).decision_function(X)
@@ -387,6 +399,11 @@ def test_noise_is_estimated():
     clf = make(n_components=20, n_folds=2).fit(pairs, t)
     np.testing.assert_allclose(clf.flip_rates_, (0.8, 0.2), atol=0.08)
     assert all(type(rate) is float for rate in clf.flip_rates_)
+    # The rates are a guess: the interval reaches up to what no noise would mean.
+    plain = make(noise=None).fit(pairs, t).certificate_
+    low, high = clf.certificate_.clustering_interval
+    assert low < plain.clustering_interval[0]
+    assert high > plain.clustering_error
     plain = make(n_components=20, n_folds=2, noise=None).fit(pairs, t)
     assert error_of(clf, X, y) < error_of(plain, X, y) + 0.01
     assert clf.log_likelihood_ > plain.log_likelihood_
@@ -539,9 +556,28 @@ def test_candidates():
         "columns", "kernel", "scale", "log-likelihood", "pair", "error", "weight",
     ]  # fmt: skip
     assert f"{weights[0]:.1%}" in lines[1]
-    assert "40 held-out pairs, in folds that share no point" in lines[-1]
+    assert "40 pairs within folds that share no point" in lines[-1]
     assert table._repr_html_().count("<tr>") == len(table) + 1
     assert table[:2] == [table[0], table[1]]
+
+
+def test_a_long_table_is_cut():
+    rows = [
+        Candidate("power", f"rbf {k}", 1.0, -0.5, 0.1, weight)
+        for k, weight in enumerate([0.75, 0.25, *[0.0] * 12])
+    ]
+    lines = repr(Candidates(rows, "a note")).splitlines()
+    assert lines[3:] == ["and 12 without weight", "a note"]
+    assert len(Candidates(rows)) == 14
+    assert len(repr(Candidates(rows[:5])).splitlines()) == 6
+
+
+def test_more_classes_than_said_are_suspected():
+    """Six groups, taken for two: most pairs of one class seem to differ."""
+    X, y = make_blobs(1600, centers=6, random_state=0, cluster_std=0.5)
+    pairs, t = Pairs.sample(X, 800, y, random_state=0)
+    with pytest.warns(UserWarning, match="more than n_classes=2"):
+        PairClassifier(random_state=0).fit(pairs, t)
 
 
 @pytest.mark.usefixtures("quick")

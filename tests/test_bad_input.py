@@ -164,6 +164,7 @@ def test_weights(estimator, weight, message):
         ({"classes": (1, 1)}, "2 classes"),
         ({"classes": (1, 2, 3)}, "2 classes"),
         ({"classes": 5}, "2 classes"),
+        ({"classes": "ab"}, "2 classes"),
         ({"loss": ["hinge"]}, "unknown loss"),
         ({"alpha": np.inf}, "alpha"),
         ({"majority": np.ones(2)}, "name of the class"),

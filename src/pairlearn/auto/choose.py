@@ -162,6 +162,17 @@ class _Trial:
     weights: Floats = None  # type: ignore[assignment]
     n_iter: int = 0
 
+    def follow(
+        self, likelihood: PairLikelihood, n_classes: int, seed: int, bar: _Bar | None
+    ) -> None:
+        """Fit all models at all scales."""
+        rng = np.random.RandomState(seed)
+        self.weights, self.n_iter = follow(
+            self.features, likelihood, SCALES, n_classes, rng
+        )
+        if bar is not None:
+            bar.step(str(self.feature_map.kernel))
+
     def scores(self) -> Floats:
         """Return (n_points, n_scales, n_models, n_outputs)."""
         shape = self.weights.shape
@@ -254,17 +265,14 @@ class Chooser:
         everything = np.ones(len(self.problem.index), dtype=bool)
         trained_on = np.column_stack([self.folds.trained_on, everything])
         likelihood = self.problem.likelihood(rates, trained_on)
+        bar = _Bar(len(self.trials)) if self.progress else None
         with self._own_threads():
-            done = Parallel(
-                n_jobs=self.n_jobs, prefer="threads", return_as="generator"
-            )(
-                delayed(_follow)(trial, likelihood, self.problem.n_classes, self.seed)
+            Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(
+                delayed(trial.follow)(
+                    likelihood, self.problem.n_classes, self.seed, bar
+                )
                 for trial in self.trials
             )
-            for k, (trial, result) in enumerate(zip(self.trials, done, strict=True)):
-                trial.weights, trial.n_iter = result
-                if self.progress:
-                    _show(k + 1, len(self.trials), str(trial.feature_map.kernel))
 
     def _own_threads(self) -> Any:
         """Keep BLAS to one thread meanwhile.
@@ -430,13 +438,6 @@ def _make_trial(
     return _Trial(view, feature_map, features)
 
 
-def _follow(
-    trial: _Trial, likelihood: PairLikelihood, n_classes: int, seed: int
-) -> tuple[Floats, int]:
-    rng = np.random.RandomState(seed)
-    return follow(trial.features, likelihood, SCALES, n_classes, rng)
-
-
 def _renamed(weights: Floats, scores: Floats, like: Floats) -> Floats:
     """Return weights (..., n_outputs, size) with the classes named as in `like`.
 
@@ -450,9 +451,17 @@ def _renamed(weights: Floats, scores: Floats, like: Floats) -> Floats:
     return weights if order[0] == 0 else -weights
 
 
-def _show(done: int, total: int, name: str) -> None:
-    bar = "#" * round(20 * done / total)
-    end = "\n" if done == total else ""
-    text = f"\rPairClassifier [{bar:<20}] {done}/{total} {name:<14}"
-    sys.stderr.write(text + end)
-    sys.stderr.flush()
+class _Bar:
+    """A bar on standard error."""
+
+    def __init__(self, total: int) -> None:
+        self.done, self.total = 0, total
+
+    def step(self, name: str) -> None:
+        """Count one more, and say which."""
+        self.done += 1
+        full = "#" * round(20 * self.done / self.total)
+        end = "\n" if self.done == self.total else ""
+        text = f"\rPairClassifier [{full:<20}] {self.done}/{self.total} {name:<14}"
+        sys.stderr.write(text + end)
+        sys.stderr.flush()
