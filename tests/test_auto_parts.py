@@ -411,7 +411,7 @@ def centred(K):
         (Kernel("rbf", 0.5), rbf_kernel, "sqeuclidean"),
         (Kernel("laplacian", 2.0), laplacian_kernel, "cityblock"),
     ],
-    ids=str,
+    ids=["rbf", "laplacian"],
 )
 def test_features_have_the_inner_products_of_the_kernel(kernel, measure, metric):
     X = np.random.default_rng(0).normal(size=(80, 3))
