@@ -58,7 +58,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "average by prior weights": {"choose.average": prior_only},
     "no prior on the weights": {"stack._LAMBDA": 1e-9},
     "no calibration": {"choose.calibrate_average": uncalibrated},
-    "standard columns only": {
+    # Laplacian kernels go with the powers: none are tried on standard columns.
+    "standard columns, no Laplacian": {
         "choose.KERNELS": {"standard": KERNELS["power"], "power": ()}
     },
     "power columns only": {

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from threadpoolctl import threadpool_info
@@ -431,6 +432,42 @@ def test_right_answers_are_taken_as_right(n_pairs):
     np.testing.assert_array_equal(clf.decision_function(X), plain.decision_function(X))
 
 
+@pytest.mark.parametrize("rates", [(0.4, 0.0), (0.6, 0.02), (1.0, 0.5), (0.9, 0.1)])
+@pytest.mark.usefixtures("quick")
+def test_one_sided_noise_turns_neither_the_sign_nor_the_certificate(rates):
+    """Many missing links: most pairs of the same class are called different."""
+    pairs, truth, X, y = task(500, prior=0.75, distance=1.5)
+    chance = np.random.default_rng(0).random(500)
+    t = np.where(chance < np.where(truth > 0, *rates), 1, -1)
+    clf = make(noise=rates, majority=1).fit(pairs, t)
+    error = np.mean(clf.predict(X) != y)
+    assert error < 0.2
+    low, high = clf.certificate_.clustering_interval
+    assert low <= error <= high
+    assert high - low > 0.02
+
+
+def test_labels_of_points_in_pairs_are_held_out_too():
+    """Answers and labels at random: nothing can be known about them."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 5)), rng.choice([-1, 1], 200)
+    pairs = Pairs(X, np.arange(200).reshape(-1, 2))
+    for points in (X, sparse.csr_array(X)):
+        clf = make().fit(pairs, pairs.answers(y), labeled=(points, y))
+        assert clf.certificate_.clustering_interval[1] == 0.5
+        assert clf.certificate_.clustering_error > 0.3
+
+
+def test_a_failed_fit_is_no_fit(blob_pairs):
+    pairs, t = blob_pairs
+    clf = make(noise=np.array([0.9, 0.1]), n_components=5).fit(pairs, t)
+    assert clf.flip_rates_ == (0.9, 0.1)
+    with pytest.raises(ValueError, match="not one of the classes"):
+        clf.fit(pairs, t, labeled=(pairs.X[:2], [7, 8]))
+    with pytest.raises(NotFittedError):
+        clf.predict(pairs.X)
+
+
 @pytest.mark.usefixtures("quick")
 def test_given_noise_is_used():
     pairs, t, X, _ = task(100)
@@ -444,9 +481,9 @@ def test_given_noise_is_used():
         clf = make(noise=noise).fit(pairs, t)
         assert clf.flip_rates_ == pytest.approx(rates)
         spread.append(np.abs(clf.decision_function(X)).mean())
-        assert clf.certificate_.flip_rate == pytest.approx(
-            (1 - rates[0] + rates[1]) / 2
-        )
+        truly_same = np.clip((np.mean(t > 0) - rates[1]) / (rates[0] - rates[1]), 0, 1)
+        wrong = truly_same * (1 - rates[0]) + (1 - truly_same) * rates[1]
+        assert clf.certificate_.flip_rate == pytest.approx(wrong)
     assert spread[0] == spread[1]
     assert spread[1] < spread[2] < spread[3]
     assert CERTAIN == (1 - 1e-4, 1e-4)
@@ -586,7 +623,7 @@ def test_pairs_that_all_share_a_point():
     pairs = Pairs(X, [[0, k] for k in range(1, 61)])
     clf = make().fit(pairs, pairs.answers(y))
     assert "share points: the figures are optimistic" in repr(clf.candidates_)
-    assert clf.certificate_.n_pairs == 1  # the others share point 0 with it
+    assert clf.certificate_ is None
     assert error_of(clf, X, y) < 0.2
 
 

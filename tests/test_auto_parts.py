@@ -48,7 +48,8 @@ def likelihood_of(n_classes, rates=CERTAIN, labelled=True, seed=0):
     labels = None
     if labelled:
         rows = np.array([0, 3, 3, 7])  # a point may be labelled twice
-        labels = Labels(rows, rng.integers(n_classes, size=4), rng.uniform(1, 2, 4))
+        weights = rng.uniform(0, 2, size=(4, N_MODELS))
+        labels = Labels(rows, rng.integers(n_classes, size=4), weights)
     return PairLikelihood(
         index,
         (weight * share)[:, None] * trained_on,
@@ -76,7 +77,7 @@ def risk_by_loops(likelihood, scores, model):
         total -= likelihood.different[k, model] * np.log(1 - q)
     if likelihood.labels is not None:
         for i, c, v in zip(*likelihood.labels, strict=True):
-            total -= v * np.log(p[i, c])
+            total -= v[model] * np.log(p[i, c])
     return total
 
 
@@ -182,7 +183,7 @@ def path_task(n_classes=2, n_points=60, n_pairs=45, n_models=3, seed=0):
     index = rng.integers(n_points, size=(n_pairs, 2))
     trained_on = np.arange(n_pairs)[:, None] % n_models != np.arange(n_models)
     same = (y[index[:, 0]] == y[index[:, 1]]).astype(float)[:, None]
-    labels = Labels(np.arange(4), y[:4], np.ones(4))
+    labels = Labels(np.arange(4), y[:4], np.ones((4, n_models)))
     likelihood = PairLikelihood(
         index,
         same * trained_on,
@@ -535,8 +536,8 @@ def test_power_view_tames_tails_and_leaves_rare_indicators_small():
     # An increasing function of each column.
     order = np.argsort(X, axis=0)[:, :3]
     assert (np.diff(np.take_along_axis(seen[:, :3], order, axis=0), axis=0) >= 0).all()
-    assert view.has_many_values
-    assert not view_of(X[:, 3:], "power").has_many_values
+    assert view.bends
+    assert not view_of(X[:, 3:], "power").bends
 
 
 @pytest.mark.parametrize("power", [-1.5, 0.0, 0.7, 1.0, 2.0, 3.25])
@@ -590,7 +591,7 @@ def test_a_large_sparse_table_stays_sparse(kind, monkeypatch):
     view = view_of(X, kind)
     seen = view.transform(X)
     assert sparse.issparse(seen)
-    assert not view.has_many_values
+    assert not view.bends
     np.testing.assert_array_equal(view.kept, [0, 1, 3, 4, 5])
     expected = X.toarray()[:, view.kept]
     if kind == "standard":

@@ -208,14 +208,14 @@ class TestFit:
         assert methods == ["pairs", "pairs", "exclusion"]
         assert accuracy(clf, X, y) > 0.9
 
-    @pytest.mark.filterwarnings("ignore:the .* pairs kept")
+    @pytest.mark.filterwarnings("ignore:the .* pairs for class assignment")
     def test_majority_reaches_the_estimator_in_a_search(self, animal_pairs):
         search = GridSearchCV(CIPSClassifier(), {"alpha": [1e-3, 1e-2]}, cv=2)
         clf = OneVsRestPairClassifier(search, majority=-1).fit(*animal_pairs)
         assert [m.best_estimator_.majority for m in clf.estimators_] == [-1] * 3
         assert {outcome.method for outcome in clf.assignments_} == {"pairs"}
 
-    @pytest.mark.filterwarnings("ignore:the 60 pairs kept")
+    @pytest.mark.filterwarnings("ignore:the 60 pairs for class assignment")
     def test_an_estimator_with_its_own_majority_keeps_it(self, animal_pairs):
         base = CIPSClassifier(alpha=1e-3, majority=-1, random_state=0)
         clf = OneVsRestPairClassifier(base).fit(*animal_pairs)

@@ -42,6 +42,7 @@ __all__ = [
     "Certificate",
     "PriorEstimate",
     "certificate_from_counts",
+    "certificate_from_noisy_answers",
     "certify",
     "clopper_pearson",
     "pairs_for_certificate",
@@ -261,6 +262,70 @@ def certificate_from_counts(
         confidence=confidence,
         flip_rate=flip_rate,
         cross_validated=cross_validated,
+    )
+
+
+def certificate_from_noisy_answers(
+    says: Floats, t: Floats, rates: Interval, *, confidence: float = 0.95
+) -> Certificate:
+    r"""Return a cross-validated certificate where either kind of answer may be wrong.
+
+    Among the pairs that the classifier calls the same, the share of answers "same" is
+    q = r0 + (r1 - r0) s, with s the share that are truly the same; likewise among those
+    that it calls different. Solved for s in both groups, the pair error is
+    P(says same) (1 - s_same) + P(says different) s_different. The interval joins exact
+    intervals for q in both groups, each with half of the risk.
+
+    Parameters
+    ----------
+    says : ndarray of shape (n_pairs,)
+        What the classifier says, -1 or +1.
+    t : ndarray of shape (n_pairs,)
+        Answers, -1 or +1.
+    rates : tuple of float
+        (r1, r0): P(answer same | same) and P(answer same | different).
+    confidence : float, default=0.95
+        Confidence of the intervals.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.choice([-1, 1], 4000)
+    >>> says = np.where(rng.random(4000) < 0.1, -truth, truth)
+    >>> t = np.where(rng.random(4000) < 0.4, -1, truth)  # "same" is often missed
+    >>> certificate = certificate_from_noisy_answers(says, t, (0.6, 0.0))
+    >>> round(certificate.pair_error, 1)
+    0.1
+    """
+    r1, r0 = rates
+    pair = np.zeros(3)
+    for kind in (1, -1):
+        answers = t[says == kind]
+        if not len(answers):
+            continue
+        n_same = int(np.sum(answers > 0))
+        ends = clopper_pearson(n_same, len(answers), (1 + confidence) / 2)
+        share = np.array([n_same / len(answers), *ends])
+        truly_same = np.clip((share - r0) / (r1 - r0), 0.0, 1.0)
+        # A larger share of "same" is fewer errors here, and more errors there.
+        wrong = (1 - truly_same)[[0, 2, 1]] if kind > 0 else truly_same
+        pair += len(answers) / len(t) * wrong
+    clustering = clustering_error_from_pair_error(pair)
+    same = float(np.clip((np.mean(t > 0) - r0) / (r1 - r0), 0.0, 1.0))
+    return Certificate(
+        pair_error=float(pair[0]),
+        pair_interval=(float(pair[1]), float(pair[2])),
+        clustering_error=float(clustering[0]),
+        clustering_interval=(float(clustering[1]), float(clustering[2])),
+        n_pairs=len(t),
+        confidence=confidence,
+        flip_rate=same * (1 - r1) + (1 - same) * r0,
+        cross_validated=True,
     )
 
 

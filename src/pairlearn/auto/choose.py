@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
+from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
@@ -14,7 +17,7 @@ from pairlearn.assignment import match_classes
 from pairlearn.auto.columns import VIEWS, ColumnView
 from pairlearn.auto.ensemble import Ensemble, Member
 from pairlearn.auto.kernels import FeatureMap, Kernel
-from pairlearn.auto.likelihood import PairLikelihood, probabilities
+from pairlearn.auto.likelihood import Labels, PairLikelihood, probabilities
 from pairlearn.auto.path import follow, refine, score
 from pairlearn.auto.stack import (
     TYPICAL_SCALE,
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
 
     from pairlearn._typing import Bools, Floats, Ints, PointsLike
-    from pairlearn.auto.likelihood import Labels, Rates
+    from pairlearn.auto.likelihood import Rates
     from pairlearn.pairs import Pairs
 
 __all__ = ["Choice", "Chooser", "Folds", "Problem", "deal_folds", "refit"]
@@ -87,8 +90,19 @@ class Problem:
             self.different[:, None] * trained_on,
             self.X.shape[0],
             rates,
-            self.labels,
+            self._labels(trained_on),
         )
+
+    def _labels(self, trained_on: Bools) -> Labels | None:
+        """Return the labels, without those of points in a pair kept from a model."""
+        if self.labels is None:
+            return None
+        rows, classes, _ = self.labels
+        name = equal_rows(self.X)
+        weight = np.ones((len(rows), trained_on.shape[1]))
+        for k, seen in enumerate(trained_on.T):
+            weight[np.isin(name[rows], name[self.index[~seen]]), k] = 0.0
+        return Labels(rows, classes, weight)
 
 
 @dataclass(frozen=True)
@@ -102,7 +116,8 @@ class Folds:
     tested : ndarray
         The pairs that are judged, deal after deal.
     model : ndarray
-        The model that judges each: it has seen neither point.
+        The model that judges each: it has not seen the pair and, if honest, neither
+        point.
     n_deals : int
         How often the points were dealt out.
     n_first : int
@@ -222,12 +237,12 @@ class Chooser:
             view = ColumnView(kind).fit(self.problem.X, rng)
             X = view.transform(self.problem.X)
             for kernel in KERNELS[kind]:
-                if kernel.name == "laplacian" and not view.has_many_values:
+                if kernel.name == "laplacian" and not view.bends:
                     continue  # between zeros and ones it is the RBF kernel
                 if X.shape[1]:
                     trials.append((view, X, kernel, rng.randint(2**31 - 1)))
         with self._own_threads():
-            made = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            made = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
                 delayed(_make_trial)(*trial, n_components) for trial in trials
             )
         return [trial for trial in made if trial.feature_map.n_features]
@@ -255,7 +270,7 @@ class Chooser:
         calibration = calibrate_average(mean, held_out)
         members = self._members(share[:-1], slope)
         ensemble = Ensemble(members, float(share[-1]), constant, calibration)
-        fit = held_out.log_likelihood(probabilities_of(calibration(mean)))
+        fit = held_out.log_likelihood(softmax(calibration(mean), axis=-1))
         n_iter = sum(trial.n_iter for trial in self.trials)
         rows = self._rows(p, share, held_out)
         return Choice(ensemble, rows, mean, held_out, float(fit), n_iter)
@@ -267,7 +282,7 @@ class Chooser:
         likelihood = self.problem.likelihood(rates, trained_on)
         bar = _Bar(len(self.trials)) if self.progress else None
         with self._own_threads():
-            Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(
+            Parallel(n_jobs=self.n_jobs, require="sharedmem")(
                 delayed(trial.follow)(
                     likelihood, self.problem.n_classes, self.seed, bar
                 )
@@ -384,10 +399,23 @@ def refit(ensemble: Ensemble, problem: Problem, rates: Rates) -> Ensemble:
     likelihood = problem.likelihood(rates, everything)
     members = []
     for member in ensemble.members:
-        features = member.feature_map.transform(member.view.transform(problem.X))
+        features = member.features(problem.X)
         weights = refine(features, likelihood, member.weights, member.scales)
         members.append(replace(member, weights=weights))
     return replace(ensemble, members=members)
+
+
+def equal_rows(X: PointsLike) -> Ints:
+    """Return a number for each row; equal rows have the same."""
+    if sparse.issparse(X):
+        keys = [
+            X.indices[a:b].tobytes() + X.data[a:b].tobytes()
+            for a, b in pairwise(X.indptr)
+        ]
+    else:
+        keys = [row.tobytes() for row in np.ascontiguousarray(X)]
+    known: dict[bytes, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in keys])
 
 
 def deal_folds(pairs: Pairs, n_folds: int, n_deals: int, rng: RandomState) -> Folds:
@@ -421,12 +449,6 @@ def deal_folds(pairs: Pairs, n_folds: int, n_deals: int, rng: RandomState) -> Fo
         len(tested[0]),
         honest,
     )
-
-
-def probabilities_of(logits: Floats) -> Floats:
-    """Return the softmax of calibrated log-probabilities."""
-    power = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(power / power.sum(axis=-1, keepdims=True))
 
 
 def _make_trial(

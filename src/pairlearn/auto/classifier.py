@@ -17,7 +17,11 @@ from pairlearn.auto.choose import Chooser, Folds, Problem, deal_folds, refit
 from pairlearn.auto.likelihood import CERTAIN, Labels
 from pairlearn.auto.stack import estimate_rates
 from pairlearn.auto.table import Candidates
-from pairlearn.certificate import Certificate, certificate_from_counts
+from pairlearn.certificate import (
+    Certificate,
+    certificate_from_counts,
+    certificate_from_noisy_answers,
+)
 from pairlearn.linear.base import check_flip_rates
 from pairlearn.points import as_points
 from pairlearn.probabilistic import SEVERAL, ProbabilisticPairClassifier
@@ -97,8 +101,9 @@ class PairClassifier(ProbabilisticPairClassifier):
     candidates_ : Candidates
         What was tried, how well it explains answers it has not seen, and its weight.
     certificate_ : Certificate or None
-        The error, estimated from held-out pairs; for two classes and answers of ±1. For
-        a guarantee, call :func:`~pairlearn.certify` with pairs kept aside.
+        The error, estimated from held-out pairs; for two classes, answers of ±1 and
+        folds that share no point. For a guarantee, call :func:`~pairlearn.certify` with
+        pairs kept aside.
     flip_rates_ : tuple of float
         (r1, r0), given or estimated; (1.0, 0.0) for answers that are taken as right.
     log_likelihood_ : float
@@ -129,7 +134,11 @@ class PairClassifier(ProbabilisticPairClassifier):
     unnoticed as errors; where rates were estimated, its interval reaches up to what no
     noise would mean.
     Pairs that share very many points cannot be split so that folds share none; then
-    pairs are dealt out to the folds, and `candidates_` says so.
+    pairs are dealt out to the folds, `candidates_` says so, and there is no
+    certificate.
+    Only row numbers tell that a point occurs again: equal rows of a 3-D array, or of
+    `Pairs`, count as different points, and if they are the same ones the figures are
+    too good.
 
     Examples
     --------
@@ -199,7 +208,10 @@ class PairClassifier(ProbabilisticPairClassifier):
         self
         """
         rates = self._check_parameters()
+        estimated = rates is None
         given, answers, weight = self._validate_fit(pairs, t, sample_weight)
+        # Whatever fails from here on leaves a model that is not fitted.
+        self.__dict__.pop("_ensemble", None)
         labels = None if labeled is None else self._check_labeled(labeled)
         rng = check_random_state(self.random_state)
         # Weights are relative; together they count as the pairs that they are worth.
@@ -222,15 +234,18 @@ class PairClassifier(ProbabilisticPairClassifier):
             rng=rng,
         )
         choice, rates = self._choose(chooser, rates)
-        self._ensemble = choice.ensemble
+        ensemble = choice.ensemble
         if len(part) < len(rows):
             problem = self._problem(given, answers, weight, labels)
-            self._ensemble = refit(choice.ensemble, problem, rates)
+            ensemble = refit(ensemble, problem, rates)
+        self._ensemble = ensemble
         self._order = np.arange(self.n_classes)
-        self._record(choice, rates, folds)
+        self._record(choice, rates, folds, estimated=estimated)
         tested = folds.tested[: folds.n_first]
         kept = sample[tested], answers[part][tested], weight[part][tested]
-        self._certify(choice, *kept)
+        self.certificate_: Certificate | None = None
+        if folds.honest:
+            self._certify(choice, *kept[:2], estimated=estimated)
         return self._settle(choice, *kept, given.X, labels)
 
     def _check_parameters(self) -> Rates | None:
@@ -314,10 +329,17 @@ class PairClassifier(ProbabilisticPairClassifier):
                 break
         return best, best_rates
 
-    def _record(self, choice: Choice, rates: Rates, folds: Folds) -> None:
+    def _record(
+        self, choice: Choice, rates: Rates, folds: Folds, *, estimated: bool
+    ) -> None:
         total = choice.held_out.total
-        self.flip_rates_ = (1.0, 0.0) if rates == CERTAIN else rates
-        if self.noise == "auto" and rates[0] < _UNLIKELY:
+        # Rates are kept from certainty while fitting only.
+        r1, r0 = rates
+        self.flip_rates_ = (
+            1.0 if r1 == CERTAIN[0] else r1,
+            0.0 if r0 == CERTAIN[1] else r0,
+        )
+        if estimated and rates[0] < _UNLIKELY:
             warnings.warn(
                 f"it seems that {1 - rates[0]:.0%} of pairs of the same class were "
                 f"answered 'different': are there more than n_classes={self.n_classes} "
@@ -339,26 +361,25 @@ class PairClassifier(ProbabilisticPairClassifier):
             note += f"; flip rates r1 = {rates[0]:.3f}, r0 = {rates[1]:.3f}"
         self.candidates_ = Candidates(choice.rows, note)
 
-    def _certify(self, choice: Choice, pairs: Pairs, t: Floats, weight: Floats) -> None:
+    def _certify(
+        self, choice: Choice, pairs: Pairs, t: Floats, *, estimated: bool
+    ) -> None:
         """Count the held-out pairs that the models trained without them get wrong."""
-        self.certificate_: Certificate | None = None
         alone = np.zeros(len(pairs), dtype=bool)
         alone[pairs.disjoint(random_state=0)] = True
-        usable = alone & (np.abs(t) == 1) & (weight > 0)
+        usable = alone & (np.abs(t) == 1)
         if self.n_classes > 2 or not usable.any():
             return
         group = choice.calibrated[: len(pairs)].argmax(axis=2)
-        says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)
-        r1, r0 = self.flip_rates_
-        n_wrong, n_pairs = int(np.sum(says[usable] != t[usable])), int(usable.sum())
-        # Only a symmetric rate can be taken out of a count: the mean of both.
-        rate = min((1 - r1 + r0) / 2, 0.45)
-        found = certificate_from_counts(
-            n_wrong, n_pairs, flip_rate=rate, cross_validated=True
-        )
-        if self.noise == "auto" and rate:
-            # The rate itself is a guess: it may be anything from zero.
-            plain = certificate_from_counts(n_wrong, n_pairs)
+        says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)[usable]
+        n_wrong, n_pairs = int(np.sum(says != t[usable])), len(says)
+        plain = certificate_from_counts(n_wrong, n_pairs, cross_validated=True)
+        self.certificate_ = plain
+        if self.flip_rates_ == (1.0, 0.0):
+            return
+        found = certificate_from_noisy_answers(says, t[usable], self.flip_rates_)
+        if estimated:
+            # The rates themselves are a guess: there may be no noise at all.
             found = replace(
                 found,
                 pair_interval=(found.pair_interval[0], plain.pair_interval[1]),
@@ -382,17 +403,21 @@ class PairClassifier(ProbabilisticPairClassifier):
         self.assignment_: Assignment | None = None
         if labels is not None:
             return self.assign_from_points(labels[0], self.classes_[labels[1]])
-        if self.majority is None or self.n_classes > 2:
+        if self.majority is None:
             self._fix_sign(X)
             return self
         logits = choice.calibrated[: len(pairs)]
         log_odds = logits[..., 1] - logits[..., 0]
         independent: Bools = np.zeros(len(pairs), dtype=bool)
         independent[pairs.disjoint(random_state=0)] = True
+        # (t - shift) / (r1 - r0) has the truth for its expectation; the divisor here
+        # keeps it within [-1, 1], which the vote does not mind.
+        r1, r0 = self.flip_rates_
+        shift = r1 + r0 - 1
         outcome = assign_from_pairs(
             log_odds[:, 0],
             log_odds[:, 1],
-            t,
+            (t - shift) / (1 + abs(shift)),
             majority=majority_sign(self.majority, self.classes_),
             sample_weight=weight,
             independent=independent,
@@ -419,6 +444,9 @@ class PairClassifier(ProbabilisticPairClassifier):
         if self.n_classes == 2:
             return np.asarray(logits[:, 1] - logits[:, 0])
         return np.asarray(log_softmax(logits, axis=1))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_ensemble")
 
     def _flip(self) -> None:
         self._reorder(np.array([1, 0]))

@@ -98,8 +98,8 @@ class ColumnView:
         return self
 
     @property
-    def has_many_values(self) -> bool:
-        """Whether a column that is not kept sparse has more than two values."""
+    def bends(self) -> bool:
+        """Whether any column is bent: a column of more than two values, in "power"."""
         return not self.stays_sparse and len(self.bent) > 0
 
     def transform(self, X: PointsLike) -> PointsLike:

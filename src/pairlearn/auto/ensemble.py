@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pairlearn.auto.columns import DENSE_ENTRIES
 from pairlearn.auto.likelihood import probabilities
 from pairlearn.auto.path import score
 
@@ -43,10 +44,17 @@ class Member:
     slopes: Floats
     shares: Floats
 
+    def features(self, X: PointsLike) -> Floats:
+        """Return the features of points, made of a chunk of them at a time."""
+        parts = [
+            self.feature_map.transform(self.view.transform(X[rows]))
+            for rows in chunks(X)
+        ]
+        return np.concatenate(parts)
+
     def probabilities(self, X: PointsLike) -> Floats:
         """Return this member's part of the average, (n_points, n_classes)."""
-        features = self.feature_map.transform(self.view.transform(X))
-        scores = score(features, self.weights) * self.slopes[:, None]
+        scores = score(self.features(X), self.weights) * self.slopes[:, None]
         return np.asarray(np.tensordot(probabilities(scores), self.shares, (1, 0)))
 
 
@@ -75,10 +83,17 @@ class Ensemble:
         """Return calibrated log-probabilities, up to a constant for each point."""
         n_points = X.shape[0]
         out = np.empty((n_points, len(self.constant)))
-        for start in range(0, n_points, _CHUNK):
-            part = X[start : start + _CHUNK]
+        for rows in chunks(X):
+            part = X[rows]
             mean = np.tile(self.constant_share * self.constant, (part.shape[0], 1))
             for member in self.members:
                 mean += member.probabilities(part)
-            out[start : start + _CHUNK] = self.calibration(mean)
+            out[rows] = self.calibration(mean)
         return out
+
+
+def chunks(X: PointsLike) -> list[slice]:
+    """Return slices of rows that are small enough to be filled in."""
+    n_points, n_features = X.shape
+    size = max(1, min(_CHUNK, DENSE_ENTRIES // max(1, n_features)))
+    return [slice(start, start + size) for start in range(0, n_points, size)]

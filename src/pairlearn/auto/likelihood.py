@@ -36,7 +36,7 @@ CERTAIN: Rates = (1 - 1e-4, 1e-4)
 
 
 class Labels(NamedTuple):
-    """Labelled points: their rows, class numbers and weights."""
+    """Labelled points: their rows, class numbers, and weights for each model."""
 
     rows: Ints
     classes: Ints
@@ -58,7 +58,7 @@ class PairLikelihood:
     rates : tuple of float
         (r1, r0).
     labels : Labels or None
-        Labelled points, which count for every model.
+        Labelled points.
     """
 
     index: Ints
@@ -94,7 +94,7 @@ class PairLikelihood:
         slope = slope.reshape(*slope.shape, *[1] * (scores.ndim - 2))
         by_scores = self._sum_at_points(slope * by_left, slope * by_right)
         if self.labels is not None:
-            risk = risk + _add_labels(self.labels, scores, by_scores)
+            risk = risk + _add_labels(self.labels, models, scores, by_scores)
         return risk, by_scores
 
     def _sum_at_points(self, by_left: Floats, by_right: Floats) -> Floats:
@@ -115,10 +115,12 @@ def _same(left: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:
     return chance, p * (p_ - excess), p_ * (p - excess)
 
 
-def _add_labels(labels: Labels, scores: Floats, by_scores: Floats) -> Floats:
+def _add_labels(
+    labels: Labels, models: Ints, scores: Floats, by_scores: Floats
+) -> Floats:
     """Return the labelled points' part of the risk; add its derivative in place."""
     rows, classes, weight = labels
-    f, v = scores[rows], weight[:, None]
+    f, v = scores[rows], weight[:, models]
     if scores.ndim == 2:
         sign = np.where(classes == 1, 1.0, -1.0)[:, None]
         np.add.at(by_scores, rows, -v * sign * expit(-sign * f))

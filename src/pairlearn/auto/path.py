@@ -213,7 +213,7 @@ def _starts_of(
     weights *= _SPREAD / np.maximum(spread, 1e-12)
     full = np.zeros((*weights.shape[:2], features.shape[1] + 1))
     full[..., : size - 1], full[..., -1] = weights[..., :-1], weights[..., -1]
-    return _named(full, features, likelihood)
+    return _named(full, features, likelihood, model)
 
 
 def _clusters(Z: Floats, leading: Floats, n_classes: int, seed: int) -> Floats:
@@ -229,11 +229,14 @@ def _clusters(Z: Floats, leading: Floats, n_classes: int, seed: int) -> Floats:
     return np.asarray(np.linalg.solve(ridge, Z.T @ (member - member.mean(axis=0))).T)
 
 
-def _named(weights: Floats, features: Floats, likelihood: PairLikelihood) -> Floats:
+def _named(
+    weights: Floats, features: Floats, likelihood: PairLikelihood, model: int
+) -> Floats:
     """Give the classes of each start the names that the labelled points suggest."""
     if likelihood.labels is None:
         return weights
-    rows, classes, weight = likelihood.labels
+    rows, classes, weights_of = likelihood.labels
+    weight = weights_of[:, model]
     scores = score(features[rows], weights)
     if weights.shape[1] == 1:
         sign = np.where(classes == 1, 1.0, -1.0) * weight
