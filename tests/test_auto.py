@@ -843,7 +843,7 @@ def test_spambase_with_a_hundred_pairs():
 @needs_data
 @pytest.mark.parametrize("cell", [("spambase", 100), ("phishing", 500)], ids=str)
 def test_the_recorded_accuracy_comes_out_again(cell):
-    """The committed table was made by this code: errors agree to a few points of 1000."""
+    """The committed table was made by this code: errors agree to a few test points."""
     record = Path(__file__).parents[1] / "benchmarks" / "results" / "accuracy.jsonl"
     trials = [json.loads(line) for line in record.read_text().splitlines()]
     mine = {
