@@ -471,7 +471,7 @@ def test_linear_features_of_many_columns_are_the_leading_ones():
 
 
 def test_linear_features_of_a_sparse_table():
-    X = sparse.random_array((30, 50), density=0.3, rng=np.random.default_rng(0))
+    X = sparse.random(30, 50, density=0.3, random_state=0)
     features = FeatureMap(Kernel("linear"), 40)
     Z = features.fit_transform(X.tocsr(), np.random.RandomState(0))
     dense = X.toarray()
@@ -583,9 +583,7 @@ def test_a_sparse_table_is_seen_as_a_dense_one(kind):
 @pytest.mark.parametrize("kind", columns.VIEWS)
 def test_a_large_sparse_table_stays_sparse(kind, monkeypatch):
     monkeypatch.setattr(columns, "DENSE_ENTRIES", 100)
-    X = sparse.random_array(
-        (200, 6), density=0.2, rng=np.random.default_rng(0), format="csr"
-    ).tolil()
+    X = sparse.random(200, 6, density=0.2, random_state=0, format="lil")
     X[:, 2] = 0
     X = sparse.csr_array(X)
     view = view_of(X, kind)
