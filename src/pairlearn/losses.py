@@ -182,7 +182,7 @@ class HingeLoss(MarginLoss):
         return 1.0
 
     def smoothed(self, width: float) -> MarginLoss:  # noqa: D102
-        return _SmoothedHingeLoss(width)
+        return SmoothedHingeLoss(width)
 
     def _psi(self, theta: Floats) -> Floats:
         return theta
@@ -191,7 +191,7 @@ class HingeLoss(MarginLoss):
         return excess
 
 
-class _SmoothedHingeLoss(HingeLoss):
+class SmoothedHingeLoss(HingeLoss):
     """The hinge with its kink replaced by a parabola on [1 - width/2, 1 + width/2]."""
 
     smooth = True
@@ -295,19 +295,19 @@ class DoubleHingeLoss(MarginLoss):
     psi_max = 0.5
 
     def __init__(self, hinge: MarginLoss | None = None) -> None:
-        self._hinge = HingeLoss() if hinge is None else hinge
+        self.hinge = HingeLoss() if hinge is None else hinge
 
     def value_and_derivative(self, margin: Floats) -> tuple[Floats, Floats]:  # noqa: D102
         # It is the mean of a hinge at 1 and a hinge at -1.
-        near, near_slope = self._hinge.value_and_derivative(margin)
-        far, far_slope = self._hinge.value_and_derivative(margin + 2)
+        near, near_slope = self.hinge.value_and_derivative(margin)
+        far, far_slope = self.hinge.value_and_derivative(margin + 2)
         return (near + far) / 2, (near_slope + far_slope) / 2
 
     def lipschitz(self, bound: float = math.inf) -> float:  # noqa: D102
         return 1.0 if bound > 1 else 0.5
 
     def smoothed(self, width: float) -> MarginLoss:  # noqa: D102
-        smooth = DoubleHingeLoss(self._hinge.smoothed(width))
+        smooth = DoubleHingeLoss(self.hinge.smoothed(width))
         smooth.smooth = True
         return smooth
 

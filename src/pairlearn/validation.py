@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ __all__ = [
     "check_both_kinds",
     "check_choice",
     "check_finite_points",
+    "check_flip_rates",
+    "check_gammas",
     "check_index",
     "check_prior",
     "check_weights",
@@ -211,3 +214,42 @@ def check_choice(name: str, value: Any, known: Iterable[Any]) -> None:
     known = list(known)
     if value not in known:
         raise ValueError(f"unknown {name} {value!r}; the known ones are {known}")
+
+
+def check_flip_rates(flip_rates: Any) -> tuple[float, float] | str | None:
+    """Return (r1, r0), "auto", "symmetric", or None for answers that are right.
+
+    A single number e stands for symmetric noise, (1 - e, e).
+    """
+    if flip_rates is None or isinstance(flip_rates, str):
+        if flip_rates is not None:
+            check_choice("flip_rates", flip_rates, ("auto", "symmetric"))
+        return flip_rates
+    if isinstance(flip_rates, numbers.Real):
+        flip_rates = (1 - float(flip_rates), float(flip_rates))
+    rates = np.asarray(flip_rates, dtype=object).ravel()
+    numeric = len(rates) == 2 and all(isinstance(r, numbers.Real) for r in rates)
+    r1, r0 = map(float, rates) if numeric else (0.0, 1.0)
+    if not 0 <= r0 < r1 <= 1:
+        raise ValueError(
+            "flip_rates must be (r1, r0) with 0 <= r0 < r1 <= 1, the rates at which "
+            "'same' is answered for pairs that are the same and for pairs that are "
+            "different; or a single rate below 1/2, 'auto' or 'symmetric'. Got "
+            f"{flip_rates!r}"
+        )
+    return r1, r0
+
+
+def check_gammas(gammas: Any) -> tuple[float, float, float]:
+    """Return three mixing weights, or say what is wrong with them."""
+    try:
+        weights = np.asarray(gammas, dtype=float)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    good = weights.shape == (3,) and np.all(weights >= 0)
+    if not good or not abs(weights.sum() - 1) <= 1e-9:
+        raise ValueError(
+            f"gammas must be three numbers, none negative, that sum to 1; got {gammas}"
+        )
+    g1, g2, g3 = weights.tolist()
+    return g1, g2, g3

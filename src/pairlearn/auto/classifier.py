@@ -22,9 +22,9 @@ from pairlearn.certificate import (
     certificate_from_counts,
     certificate_from_noisy_answers,
 )
-from pairlearn.linear.base import check_flip_rates
 from pairlearn.points import as_points
 from pairlearn.probabilistic import SEVERAL, ProbabilisticPairClassifier
+from pairlearn.validation import check_flip_rates
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

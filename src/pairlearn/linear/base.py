@@ -20,7 +20,6 @@ from pairlearn.solvers import (
     sgd_epoch,
     starts,
 )
-from pairlearn.validation import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -250,27 +249,3 @@ class LinearPairClassifier(PairClassifierBase):
         self, pairs: Pairs, t: Floats, weight: Floats, frame: Frame
     ) -> PairObjective:
         raise NotImplementedError
-
-
-def check_flip_rates(flip_rates: Any) -> tuple[float, float] | str | None:
-    """Return (r1, r0), "auto", "symmetric", or None for answers that are right.
-
-    A single number e stands for symmetric noise, (1 - e, e).
-    """
-    if flip_rates is None or isinstance(flip_rates, str):
-        if flip_rates is not None:
-            check_choice("flip_rates", flip_rates, ("auto", "symmetric"))
-        return flip_rates
-    if isinstance(flip_rates, numbers.Real):
-        flip_rates = (1 - float(flip_rates), float(flip_rates))
-    rates = np.asarray(flip_rates, dtype=object).ravel()
-    numeric = len(rates) == 2 and all(isinstance(r, numbers.Real) for r in rates)
-    r1, r0 = map(float, rates) if numeric else (0.0, 1.0)
-    if not 0 <= r0 < r1 <= 1:
-        raise ValueError(
-            "flip_rates must be (r1, r0) with 0 <= r0 < r1 <= 1, the rates at which "
-            "'same' is answered for pairs that are the same and for pairs that are "
-            "different; or a single rate below 1/2, 'auto' or 'symmetric'. Got "
-            f"{flip_rates!r}"
-        )
-    return r1, r0

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pairlearn.linear.base import LinearPairClassifier, check_flip_rates
+from pairlearn.linear.base import LinearPairClassifier
 from pairlearn.linear.unlabeled import (
     add_unlabeled_couples,
-    check_gammas,
+    check_mixture,
     prior_for,
     product_coefficients,
 )
@@ -25,7 +25,7 @@ from pairlearn.risks import (
 )
 from pairlearn.solvers import Solution, eigenvectors
 from pairlearn.theory import same_rate_from_prior
-from pairlearn.validation import check_choice
+from pairlearn.validation import check_choice, check_flip_rates
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
@@ -338,7 +338,7 @@ class CIPSClassifier(LinearPairClassifier):
                     "gammas=(0.5, 0.25, 0.25)"
                 )
             return pairs, *answer_coefficients(t, weight)
-        gammas = check_gammas(self.gammas, unlabeled, t[weight > 0])
+        gammas = check_mixture(self.gammas, unlabeled, t[weight > 0])
         same_rate = same_rate_from_prior(prior_for(self.prior, t, weight))
         same, different = product_coefficients(t, weight, gammas, same_rate)
         if unlabeled is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.cluster import KMeans
 
-from pairlearn.linear.base import LinearPairClassifier, check_flip_rates
+from pairlearn.linear.base import LinearPairClassifier
 from pairlearn.objective import Frame, PairObjective
 from pairlearn.points import as_points
 from pairlearn.probabilistic import SEVERAL, ProbabilisticPairClassifier
@@ -18,7 +18,7 @@ from pairlearn.risks import (
     answer_coefficients,
 )
 from pairlearn.solvers import best_length, directions, eigenvectors
-from pairlearn.validation import check_choice
+from pairlearn.validation import check_choice, check_flip_rates
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

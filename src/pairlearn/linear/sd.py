@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from pairlearn.assignment import majority_sign
 from pairlearn.linear.base import LinearPairClassifier
-from pairlearn.linear.unlabeled import check_gammas, point_coefficients, prior_for
+from pairlearn.linear.unlabeled import check_mixture, point_coefficients, prior_for
 from pairlearn.losses import SquaredLoss, get_loss
 from pairlearn.objective import Frame, PointObjective
 from pairlearn.points import as_points
@@ -266,7 +266,7 @@ class SDClassifier(LinearPairClassifier):
                 (True, False): (0.0, 1.0, 0.0),
                 (False, True): (0.0, 0.0, 1.0),
             }.get(kinds, (1 / 3, 1 / 3, 1 / 3))
-        return check_gammas(gammas, unlabeled, t)
+        return check_mixture(gammas, unlabeled, t)
 
     def _find_prior(self, t: Floats, weight: Floats) -> float:
         prior = prior_for(self.prior, t, weight)

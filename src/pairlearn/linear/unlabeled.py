@@ -16,7 +16,7 @@ import numpy as np
 from pairlearn.pairs import Pairs
 from pairlearn.tables import stack_rows
 from pairlearn.theory import prior_from_same_rate
-from pairlearn.validation import check_prior
+from pairlearn.validation import check_gammas, check_prior
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_unlabeled_couples",
-    "check_gammas",
+    "check_mixture",
     "point_coefficients",
     "prior_for",
     "product_coefficients",
@@ -37,7 +37,7 @@ NEEDS = {"same": (0, 1), "different": (0, 2), "unlabelled": (1, 2)}
 N_COUPLES = 5
 
 
-def check_gammas(gammas: Any, unlabeled: Any, t: Floats) -> tuple[float, float, float]:
+def check_mixture(gammas: Any, unlabeled: Any, t: Floats) -> tuple[float, float, float]:
     """Return the three mixing weights, or say what is missing.
 
     The first needs both kinds of answers, the second "same" and unlabelled points, the
@@ -56,15 +56,7 @@ def check_gammas(gammas: Any, unlabeled: Any, t: Floats) -> tuple[float, float, 
     -------
     tuple of float
     """
-    try:
-        weights = np.asarray(gammas, dtype=float)
-    except (TypeError, ValueError):
-        weights = np.empty(0)
-    good = weights.shape == (3,) and np.all(weights >= 0)
-    if not good or not abs(weights.sum() - 1) <= 1e-9:
-        raise ValueError(
-            f"gammas must be three numbers, none negative, that sum to 1; got {gammas}"
-        )
+    weights = check_gammas(gammas)
     here = {
         "same": np.any(t > 0),
         "different": np.any(t < 0),
@@ -77,8 +69,8 @@ def check_gammas(gammas: Any, unlabeled: Any, t: Floats) -> tuple[float, float, 
                 if kind == "unlabelled"
                 else f"answers '{kind}', and there are none"
             )
-            raise ValueError(f"gammas={tuple(weights.tolist())} needs {what}")
-    return float(weights[0]), float(weights[1]), float(weights[2])
+            raise ValueError(f"gammas={weights} needs {what}")
+    return weights
 
 
 def prior_for(prior: float | None, t: Floats, weight: Floats) -> float:

@@ -1,0 +1,52 @@
+"""Networks that learn from pairs: losses for any training loop, and estimators.
+
+It needs torch and skorch, the extra `neural`.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+__all__ = [
+    "ProductLoss",
+    "PairLikelihoodLoss",
+    "SDLoss",
+    "SemiSupervisedPairLoss",
+    "ContrastiveLoss",
+]
+
+_HOME = {
+    "ProductLoss": "losses",
+    "PairLikelihoodLoss": "losses",
+    "SDLoss": "losses",
+    "SemiSupervisedPairLoss": "losses",
+    "ContrastiveLoss": "losses",
+}
+
+for _package in ("torch", "skorch"):
+    if find_spec(_package) is None:
+        raise ImportError(
+            f"pairlearn.neural needs {_package}, which is not installed: "
+            "pip install 'pairlearn[neural]'"
+        )
+
+if TYPE_CHECKING:
+    from pairlearn.neural.losses import (
+        ContrastiveLoss,
+        PairLikelihoodLoss,
+        ProductLoss,
+        SDLoss,
+        SemiSupervisedPairLoss,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f"pairlearn.neural.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'pairlearn.neural' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Points and risks as torch tensors, on the CPU or on a GPU; needs torch."""
