@@ -1,5 +1,7 @@
 """The estimators under the shared contract: add a name here and it is covered."""
 
+from importlib.util import find_spec
+
 from sklearn.linear_model import LogisticRegression
 
 from pairlearn import (
@@ -31,3 +33,14 @@ ESTIMATORS = {
     "constrained-k-means": ConstrainedKMeans(random_state=0),
     "constrained-spectral": ConstrainedSpectralClustering(random_state=0),
 }
+
+if find_spec("torch") and find_spec("skorch"):
+    from pairlearn.neural import DeepMetricClassifier, PairNet
+
+    # As many steps as it takes on the few pairs of the checks.
+    small = {"hidden": (20,), "lr": 0.02, "max_epochs": 60, "random_state": 0}
+    # The checks want a point's score to the seventh digit, whatever else is in X.
+    small["precision"] = "float64"
+    ESTIMATORS["pair-net"] = PairNet(**small)
+    ESTIMATORS["pair-net-product"] = PairNet(**small, loss="product")
+    ESTIMATORS["deep-metric"] = DeepMetricClassifier(**small)

@@ -50,6 +50,8 @@ def split_for_assignment(
     majority: Any,
     assignment_size: float,
     rng: RandomState,
+    name: str = "assignment_size",
+    purpose: str = "class assignment",
 ) -> tuple[Ints, Ints]:
     """Return the pair numbers for training and for class assignment.
 
@@ -77,8 +79,8 @@ def split_for_assignment(
     kept = order[free[order]][: max(n_kept, 0)]
     if not 0 < n_kept < n_pairs - 1 or not len(kept):
         raise ValueError(
-            f"assignment_size={assignment_size} of {n_pairs} pairs leaves nothing for "
-            "class assignment or too little for training; give a share between 0 and "
+            f"{name}={assignment_size} of {n_pairs} pairs leaves nothing for "
+            f"{purpose} or too little for training; give a share between 0 and "
             "1, or a number of pairs, that leaves at least two pairs to train on"
         )
     train = np.ones(n_pairs, dtype=bool)

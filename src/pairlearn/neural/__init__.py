@@ -8,19 +8,25 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
+    "PairNet",
+    "DeepMetricClassifier",
     "ProductLoss",
     "PairLikelihoodLoss",
     "SDLoss",
     "SemiSupervisedPairLoss",
     "ContrastiveLoss",
+    "MLP",
 ]
 
 _HOME = {
+    "PairNet": "net",
+    "DeepMetricClassifier": "metric",
     "ProductLoss": "losses",
     "PairLikelihoodLoss": "losses",
     "SDLoss": "losses",
     "SemiSupervisedPairLoss": "losses",
     "ContrastiveLoss": "losses",
+    "MLP": "modules",
 }
 
 for _package in ("torch", "skorch"):
@@ -38,6 +44,9 @@ if TYPE_CHECKING:
         SDLoss,
         SemiSupervisedPairLoss,
     )
+    from pairlearn.neural.metric import DeepMetricClassifier
+    from pairlearn.neural.modules import MLP
+    from pairlearn.neural.net import PairNet
 
 
 def __getattr__(name: str) -> Any:
