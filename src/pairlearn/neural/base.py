@@ -14,8 +14,9 @@ from torch import nn
 
 from pairlearn.base import PairClassifierBase
 from pairlearn.neural.batches import gather
+from pairlearn.neural.loop import MIXED
 from pairlearn.neural.modules import MLP, Standardise
-from pairlearn.neural.training import MIXED, Settings, train
+from pairlearn.neural.training import Settings, train
 from pairlearn.points import as_points
 from pairlearn.validation import check_choice
 

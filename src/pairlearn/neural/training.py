@@ -1,15 +1,8 @@
-"""Training a network on pairs: skorch's loop, with early stopping and checkpoints.
-
-The state of a training is its weights, the optimizer's, the best weights so far, and
-torch's random generator, from which everything random is drawn. A checkpoint holds all
-of it, so a training that goes on from one ends where it would have ended anyway.
-"""
+"""Training a network on pairs."""
 
 from __future__ import annotations
 
-import time
 import warnings
-from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
-from skorch import NeuralNet
-from skorch.callbacks import Callback
 from skorch.helper import predefined_split
 from torch import Tensor, nn
-from torch.utils.data import Sampler
 
 from pairlearn.neural.batches import PairBatches, as_is, gather
+from pairlearn.neural.keeper import Bar, Keeper, StopTraining
+from pairlearn.neural.loop import Shuffled, training_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.random import RandomState
@@ -40,7 +32,6 @@ __all__ = ["Settings", "Trained", "choose_device", "outputs", "train"]
 FEWEST_HELD_OUT = 10
 # Points a step when a network is only evaluated.
 CHUNK = 4096
-MIXED = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
 @dataclass(frozen=True)
@@ -83,261 +74,6 @@ class Trained:
     history: list[dict[str, Any]]
     best_epoch: int
     valid_loss: float | None
-
-
-class StopTraining(Exception):  # noqa: N818 - it is no error
-    """Raised to leave the loop of epochs."""
-
-
-class PairTraining(NeuralNet):
-    """skorch's training loop on batches of pairs, with or without mixed precision."""
-
-    def __init__(self, *args: Any, precision: str | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.precision = precision
-        # Gradients in float16 vanish below 6e-8; bfloat16 has the range of float32.
-        enabled = precision == "float16" and str(self.device).startswith("cuda")
-        self._scaler = torch.amp.GradScaler("cuda", enabled=enabled)
-
-    def infer(self, x: Tensor, **_: Any) -> Tensor:
-        """Return the scores of a batch of pairs, of shape (batch, 2, ...)."""
-        if self.device is not None:
-            x = x.to(self.device, non_blocking=True)
-        context: Any = nullcontext()
-        if self.precision in MIXED:
-            context = torch.autocast(x.device.type, MIXED[self.precision])
-        with context:
-            scores: Tensor = self.module_(x.flatten(0, 1))
-        return scores.reshape(len(x), 2, *scores.shape[1:])
-
-    def get_loss(
-        self,
-        y_pred: Tensor,
-        y_true: tuple[Tensor, Tensor],
-        X: Any = None,  # noqa: ARG002
-        training: bool = False,  # noqa: ARG002
-    ) -> Tensor:
-        """Return the loss of a batch.
-
-        The criterion is a weighted mean. Times the mean weight of the batch, batches
-        add up to the loss of all pairs, whose mean weight is one.
-        """
-        t, weight = (part.to(y_pred.device, non_blocking=True) for part in y_true)
-        loss: Tensor = self.criterion_(y_pred[:, 0], y_pred[:, 1], t, weight)
-        return loss * weight.mean()
-
-    def train_step_single(self, batch: Any, **_: Any) -> dict[str, Tensor]:
-        """Return loss and scores of a batch, and leave the gradients behind."""
-        self._set_training(True)
-        points, answers = batch
-        scores = self.infer(points)
-        loss = self.get_loss(scores, answers, training=True)
-        scaled: Any = self._scaler.scale(loss)
-        scaled.backward()
-        return {"loss": loss, "y_pred": scores}
-
-    def _step_optimizer(self, step_fn: Callable[[], Any]) -> None:
-        step_fn()
-        self._scaler.step(self.optimizer_)
-        self._scaler.update()
-
-
-def _training_class(*, distributed: bool) -> type[Any]:
-    if not distributed:
-        return PairTraining
-    from skorch.hf import AccelerateMixin
-
-    # Its device is the accelerator's, and so is its precision.
-    return type("DistributedPairTraining", (AccelerateMixin, PairTraining), {})
-
-
-class Keeper(Callback):
-    """Keeps the best weights, stops when they get no better, and saves checkpoints."""
-
-    def __init__(
-        self, patience: int | None, max_epochs: int, path: Path | None, of: str
-    ) -> None:
-        self.patience = patience
-        self.max_epochs = max_epochs
-        self.path = path
-        self.of = of
-        self.history: list[dict[str, Any]] = []
-        self.best: dict[str, Any] = {}
-        self.misses = 0
-        self._began = 0.0
-
-    @property
-    def finished(self) -> bool:
-        """Whether no more epochs are wanted."""
-        patient = self.patience is None or self.misses < self.patience
-        return not patient or len(self.history) >= self.max_epochs
-
-    def on_epoch_begin(self, net: Any, **_: Any) -> None:  # noqa: ARG002
-        """Start the clock."""
-        self._began = time.perf_counter()
-
-    def on_epoch_end(self, net: Any, **_: Any) -> None:
-        """Record the losses, keep the best weights, save, and stop if it is time."""
-        losses = net.history[-1]
-        record = self._agreed(net, losses["train_loss"], losses.get("valid_loss"))
-        # One entry a batch would pile up over a long training.
-        losses["batches"].clear()
-        if not np.isfinite(record["train_loss"]):
-            raise FloatingPointError(
-                f"the loss is no longer a number in epoch {record['epoch']}: lower lr "
-                f"(now {net.lr:g}), scale the features, or leave precision at None"
-            )
-        self.history.append(record)
-        self.misses += 1
-        watched = record["valid_loss"]
-        if watched is None or not self.best or watched < self.best["loss"]:
-            self.best = {
-                "epoch": record["epoch"],
-                "loss": watched,
-                "module": _state(net, "module_"),
-                "criterion": _state(net, "criterion_"),
-            }
-            self.misses = 0
-        self.save(net)
-        if self.finished:
-            raise StopTraining
-
-    def save(self, net: Any) -> None:
-        """Write the checkpoint, whole or not at all."""
-        if self.path is None or not _is_main(net):
-            return
-        state = {
-            "of": self.of,
-            "history": self.history,
-            "best": self.best,
-            "misses": self.misses,
-            "module": _state(net, "module_"),
-            "criterion": _state(net, "criterion_"),
-            "optimizer": net.optimizer_.state_dict(),
-            "scaler": _scaler(net).state_dict(),
-            "schedules": [s.state_dict() for s in _schedules(net)],
-            "random": torch.get_rng_state(),
-            "random_cuda": _cuda_state(net),
-        }
-        partial = self.path.with_suffix(".partial")
-        torch.save(state, partial)
-        partial.replace(self.path)
-
-    def load(self, net: Any) -> None:
-        """Go on from the checkpoint, if there is one of this training."""
-        if self.path is None or not self.path.exists():
-            return
-        try:
-            state = torch.load(self.path, map_location="cpu", weights_only=True)
-            of = state["of"]
-        except Exception as error:
-            raise ValueError(
-                f"{self.path} is damaged, or not a checkpoint of ours; delete it, or "
-                "give another folder"
-            ) from error
-        if of != self.of:
-            raise ValueError(
-                f"{self.path} is a checkpoint of a training with other pairs or other "
-                "settings; delete it, or give another folder"
-            )
-        self.history, self.best = state["history"], state["best"]
-        self.misses = state["misses"]
-        _unwrapped(net, "module_").load_state_dict(state["module"])
-        _unwrapped(net, "criterion_").load_state_dict(state["criterion"])
-        net.optimizer_.load_state_dict(state["optimizer"])
-        _scaler(net).load_state_dict(state["scaler"])
-        for schedule, saved in zip(_schedules(net), state["schedules"], strict=True):
-            schedule.load_state_dict(saved)
-        torch.set_rng_state(state["random"])
-        if state["random_cuda"] is not None and torch.cuda.is_available():
-            torch.cuda.set_rng_state(state["random_cuda"])
-
-    def restore(self, net: Any) -> None:
-        """Put the best weights back."""
-        _unwrapped(net, "module_").load_state_dict(self.best["module"])
-        _unwrapped(net, "criterion_").load_state_dict(self.best["criterion"])
-
-    def _agreed(
-        self, net: Any, train_loss: float, valid_loss: float | None
-    ) -> dict[str, Any]:
-        """Return the losses; of several processes their mean, the same in all."""
-        accelerator = getattr(net, "accelerator", None)
-        if accelerator is not None:
-            both = torch.tensor(
-                [train_loss, np.nan if valid_loss is None else valid_loss],
-                device=accelerator.device,
-            )
-            both = accelerator.reduce(both, reduction="mean").tolist()
-            train_loss, valid_loss = both[0], None if valid_loss is None else both[1]
-        return {
-            "epoch": len(self.history) + 1,
-            "train_loss": float(train_loss),
-            "valid_loss": None if valid_loss is None else float(valid_loss),
-            "seconds": time.perf_counter() - self._began,
-        }
-
-
-class Shuffled(Sampler[int]):
-    """The pairs in an order that depends on the seed and the epoch alone.
-
-    So it is the same after a break, and in every process.
-    """
-
-    def __init__(self, n: int, seed: int, epoch: Callable[[], int]) -> None:
-        self.n = n
-        self.seed = seed
-        self.epoch = epoch
-
-    def __len__(self) -> int:
-        return self.n
-
-    def __iter__(self) -> Iterator[int]:
-        rng = np.random.default_rng([self.seed, self.epoch()])
-        order: list[int] = rng.permutation(self.n).tolist()
-        return iter(order)
-
-
-class Bar(Callback):
-    """A progress bar over all epochs."""
-
-    def __init__(self, keeper: Keeper, n_batches: int) -> None:
-        self.keeper = keeper
-        self.n_batches = n_batches
-
-    def on_train_begin(self, net: Any, **_: Any) -> None:
-        """Draw the bar; of several processes, one does."""
-        from tqdm.auto import tqdm
-
-        self.bar = tqdm(
-            total=self.keeper.max_epochs * self.n_batches,
-            unit="batch",
-            desc="epoch 1",
-            disable=not _is_main(net),
-        )
-
-    def on_batch_end(self, net: Any, training: bool = False, **_: Any) -> None:  # noqa: ARG002
-        """Move on."""
-        self.bar.update(int(training))
-
-    def on_epoch_begin(self, net: Any, **_: Any) -> None:  # noqa: ARG002
-        """Begin where a checkpoint has come to."""
-        done = len(self.keeper.history)
-        self.bar.update(done * self.n_batches - self.bar.n)
-        self.bar.set_description(f"epoch {done + 1}", refresh=False)
-
-    def on_epoch_end(self, net: Any, **_: Any) -> None:  # noqa: ARG002
-        """Show the losses of the epoch."""
-        last = self.keeper.history[-1]
-        losses = {
-            name.removesuffix("_loss"): f"{last[name]:.4f}"
-            for name in ("train_loss", "valid_loss")
-            if last[name] is not None
-        }
-        self.bar.set_postfix(losses, refresh=False)
-
-    def on_train_end(self, net: Any, **_: Any) -> None:  # noqa: ARG002
-        """Leave the bar as it is."""
-        self.bar.close()
 
 
 def train(
@@ -462,7 +198,7 @@ def _net(
             "adamw": torch.optim.AdamW,
             "sgd": torch.optim.SGD,
         }[optimizer]
-    return _training_class(distributed=settings.distributed)(
+    return training_class(distributed=settings.distributed)(
         module=module,
         criterion=deepcopy(criterion),
         optimizer=optimizer,
@@ -564,34 +300,3 @@ def outputs(module: nn.Module, X: PointsLike) -> Floats:
             points = gather(X, slice(begin, begin + CHUNK), like.dtype)
             parts.append(module(points.to(like.device)).double().cpu().numpy())
     return np.concatenate(parts) if parts else np.zeros((0, 1))
-
-
-def _unwrapped(net: Any, name: str) -> Any:
-    """Return a module as it is without the wrapper of several processes."""
-    accelerator = getattr(net, "accelerator", None)
-    module = getattr(net, name)
-    return module if accelerator is None else accelerator.unwrap_model(module)
-
-
-def _state(net: Any, name: str) -> dict[str, Tensor]:
-    state = _unwrapped(net, name).state_dict()
-    return {key: value.detach().clone() for key, value in state.items()}
-
-
-def _schedules(net: Any) -> list[Any]:
-    """Return the learning rate schedules among the callbacks."""
-    return [c.policy_ for _, c in net.callbacks_ if hasattr(c, "policy_")]
-
-
-def _scaler(net: Any) -> Any:
-    return getattr(getattr(net, "accelerator", None), "scaler", None) or net._scaler
-
-
-def _is_main(net: Any) -> bool:
-    accelerator = getattr(net, "accelerator", None)
-    return accelerator is None or accelerator.is_main_process
-
-
-def _cuda_state(net: Any) -> Tensor | None:
-    on_cuda = str(net.device).startswith("cuda")
-    return torch.cuda.get_rng_state() if on_cuda else None

@@ -1,0 +1,103 @@
+"""skorch's training loop, on batches of pairs."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from skorch import NeuralNet
+from torch import Tensor
+from torch.utils.data import Sampler
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["MIXED", "PairTraining", "Shuffled", "training_class"]
+
+# Types of mixed precision.
+MIXED = {"float16": torch.float16, "bfloat16": torch.bfloat16}
+
+
+class PairTraining(NeuralNet):
+    """skorch's training loop on batches of pairs, with or without mixed precision."""
+
+    def __init__(self, *args: Any, precision: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.precision = precision
+        # Gradients in float16 vanish below 6e-8; bfloat16 has the range of float32.
+        enabled = precision == "float16" and str(self.device).startswith("cuda")
+        self._scaler = torch.amp.GradScaler("cuda", enabled=enabled)
+
+    def infer(self, x: Tensor, **_: Any) -> Tensor:
+        """Return the scores of a batch of pairs, of shape (batch, 2, ...)."""
+        if self.device is not None:
+            x = x.to(self.device, non_blocking=True)
+        context: Any = nullcontext()
+        if self.precision in MIXED:
+            context = torch.autocast(x.device.type, MIXED[self.precision])
+        with context:
+            scores: Tensor = self.module_(x.flatten(0, 1))
+        return scores.reshape(len(x), 2, *scores.shape[1:])
+
+    def get_loss(
+        self,
+        y_pred: Tensor,
+        y_true: tuple[Tensor, Tensor],
+        X: Any = None,  # noqa: ARG002
+        training: bool = False,  # noqa: ARG002
+    ) -> Tensor:
+        """Return the loss of a batch.
+
+        The criterion is a weighted mean. Times the mean weight of the batch, batches
+        add up to the loss of all pairs, whose mean weight is one.
+        """
+        t, weight = (part.to(y_pred.device, non_blocking=True) for part in y_true)
+        loss: Tensor = self.criterion_(y_pred[:, 0], y_pred[:, 1], t, weight)
+        return loss * weight.mean()
+
+    def train_step_single(self, batch: Any, **_: Any) -> dict[str, Tensor]:
+        """Return loss and scores of a batch, and leave the gradients behind."""
+        self._set_training(True)
+        points, answers = batch
+        scores = self.infer(points)
+        loss = self.get_loss(scores, answers, training=True)
+        scaled: Any = self._scaler.scale(loss)
+        scaled.backward()
+        return {"loss": loss, "y_pred": scores}
+
+    def _step_optimizer(self, step_fn: Callable[[], Any]) -> None:
+        step_fn()
+        self._scaler.step(self.optimizer_)
+        self._scaler.update()
+
+
+def training_class(*, distributed: bool) -> type[Any]:
+    """Return the loop for one process or for several."""
+    if not distributed:
+        return PairTraining
+    from skorch.hf import AccelerateMixin
+
+    # Its device is the accelerator's, and so is its precision.
+    return type("DistributedPairTraining", (AccelerateMixin, PairTraining), {})
+
+
+class Shuffled(Sampler[int]):
+    """The pairs in an order that depends on the seed and the epoch alone.
+
+    So it is the same after a break, and in every process.
+    """
+
+    def __init__(self, n: int, seed: int, epoch: Callable[[], int]) -> None:
+        self.n = n
+        self.seed = seed
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __iter__(self) -> Iterator[int]:
+        rng = np.random.default_rng([self.seed, self.epoch()])
+        order: list[int] = rng.permutation(self.n).tolist()
+        return iter(order)
