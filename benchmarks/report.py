@@ -30,9 +30,9 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
-def publish(name: str, title: str, parts: list[str]) -> None:
-    """Print the parts and write them to results/NAME.md."""
+def publish(name: str, title: str, parts: list[str], folder: Path = RESULTS) -> None:
+    """Print the parts and write them to results/NAME.md, or to another folder."""
     text = "\n\n".join([f"# {title}", *parts]) + "\n"
     print(text)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(text)
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.md").write_text(text)

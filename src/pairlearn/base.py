@@ -18,6 +18,7 @@ from pairlearn.assignment import (
 )
 from pairlearn.metrics import pair_error
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.tables import check_tensor, is_tensor, on_device_of, on_host
 from pairlearn.validation import (
     check_answers,
     check_both_kinds,
@@ -109,7 +110,13 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
     A subclass provides ``fit(pairs, t)``, ``_scores(X)`` for validated points, and
     ``_flip()``, which turns the sign of its scores. It has the constructor parameter
     ``classes`` and sets ``classes_``.
+
+    Points may be a torch tensor. What is returned for points is then a tensor on the
+    same device; what is returned for pairs is a NumPy array always.
     """
+
+    # Whether validated points stay a tensor. If not, they come as a NumPy copy.
+    _keeps_tensors = False
 
     majority: Any
     assignment_size: float
@@ -123,33 +130,31 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
+        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
             Points.
 
         Returns
         -------
-        ndarray of shape (n_points,)
+        ndarray or, for a tensor X, tensor of shape (n_points,)
             Positive for the second of `classes_`.
         """
-        check_is_fitted(self)
-        return self._scores(self._validate_points(X, reset=False))
+        scores: Floats = on_device_of(X, self._own_scores(X))
+        return scores
 
     def predict(self, X: PointsLike) -> NDArray[Any]:
         """Return the class of each point.
 
         Parameters
         ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
+        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
             Points.
 
         Returns
         -------
-        ndarray of shape (n_points,)
+        ndarray or, for a tensor X and classes that are numbers, tensor (n_points,)
             Entries of `classes_`. A score of zero counts as the first class.
         """
-        positive = self.decision_function(X) > 0
-        predicted: NDArray[Any] = self.classes_[positive.astype(int)]
-        return predicted
+        return self._named(X, self._own_scores(X) > 0)
 
     def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
         """Return f(x) f(x') of each pair: positive means "same".
@@ -237,7 +242,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         pairs = as_pairs(pairs).compact()
         answers = check_answers(t, len(pairs), pairs.index)
         check_is_fitted(self)
-        scores = self.decision_function(pairs.X)
+        scores = self._host_scores(pairs.X)
         return self._assign_by(pairs, scores, answers, sample_weight, majority)
 
     def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
@@ -255,14 +260,14 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         self
             Turned round if need be, with the outcome in `assignment_`.
         """
-        scores = self.decision_function(X)
+        scores = self._host_scores(X)
         labels = self._check_labels(y, len(scores))
         sign = np.where(labels == self.classes_[1], 1, -1)
         return self._assign(assign_from_points(scores, sign))
 
     def _check_labels(self, y: ArrayLike, n_points: int) -> NDArray[Any]:
         """Return labels of points, or say which is not one of the classes."""
-        labels = np.asarray(y)
+        labels = np.asarray(on_host(y))
         if labels.shape != (n_points,):
             raise ValueError(
                 f"there are {n_points} points, but labels of shape {labels.shape}"
@@ -302,15 +307,34 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         self.assignment_ = outcome
         return self
 
-    def _scores(self, X: PointsLike) -> Floats:
+    def _scores(self, X: PointsLike) -> Any:
+        """Return the scores of validated points: an array, or a tensor like X."""
         raise NotImplementedError
+
+    def _own_scores(self, X: PointsLike) -> Any:
+        check_is_fitted(self)
+        return self._scores(self._validate_points(X, reset=False))
+
+    def _host_scores(self, X: PointsLike) -> Floats:
+        """Return the scores of points in memory, wherever the points are."""
+        scores: Floats = on_host(self._own_scores(X))
+        return scores
+
+    def _named(self, X: PointsLike, chosen: Any) -> NDArray[Any]:
+        """Return classes by their numbers, on the device of X if they are numbers."""
+        if is_tensor(X) and self.classes_.dtype.kind in "biuf":
+            numbers = on_device_of(X, chosen).long()
+            named: NDArray[Any] = on_device_of(X, self.classes_)[numbers]
+        else:
+            named = self.classes_[np.asarray(on_host(chosen), dtype=int)]
+        return named
 
     def _flip(self) -> None:
         raise NotImplementedError
 
     def _pair_scores(self, pairs: Pairs) -> tuple[Floats, Floats]:
         pairs = pairs.compact()
-        scores = self.decision_function(pairs.X)
+        scores = self._host_scores(pairs.X)
         return scores[pairs.left], scores[pairs.right]
 
     def _validate_fit(
@@ -336,7 +360,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         pairs = pairs.compact()
         X = self._validate_points(pairs.X, reset=reset, rows=used)
         self.classes_ = classes
-        return Pairs(X, pairs.index), answers, weight
+        return pairs.with_points(X), answers, weight
 
     def _prepare_fit(
         self,
@@ -360,6 +384,10 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
             assignment_size=self.assignment_size,
             rng=rng,
         )
+        if not len(kept):
+            # All pairs are for training: no need to copy them.
+            empty = Answered(given[kept], answers[kept], weight[kept])
+            return Answered(given, answers, weight), empty, rng
         return (
             Answered(given[train].compact(), answers[train], weight[train]),
             Answered(given[kept], answers[kept], weight[kept]),
@@ -371,7 +399,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         self.assignment_ = None
         if len(kept.t):
             # These points were validated when they came in.
-            scores = self._scores(kept.pairs.X)
+            scores = on_host(self._scores(kept.pairs.X))
             self._assign_by(kept.pairs, scores, kept.t, kept.weight, self.majority)
         return self
 
@@ -383,13 +411,22 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
     ) -> PointsLike:
         """Return points as a numeric array or CSR matrix, without NaN or infinity.
 
-        `rows` are the numbers by which the user knows the points.
+        A tensor stays one, of float32 or float64, if the class keeps tensors. `rows`
+        are the numbers by which the user knows the points.
         """
         if isinstance(X, Pairs) or np.ndim(X) == 3:
             raise ValueError(
                 "got pairs where points are needed; for pairs use predict_pairs or "
                 "pair_score"
             )
+        if is_tensor(X) and not self._keeps_tensors:
+            X = on_host(X)
+        if is_tensor(X):
+            # Names and number of features; the rest stays on the device.
+            X = check_tensor(X)
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            check_finite_points(X, rows)
+            return X
         try:
             X = validate_data(
                 self,

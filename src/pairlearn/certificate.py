@@ -26,6 +26,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.tables import on_host
 from pairlearn.theory import (
     clustering_error_from_pair_error,
     pair_error_from_error,
@@ -208,7 +209,7 @@ def certify(
             stacklevel=2,
         )
     compact = pairs.compact()
-    predicted = np.asarray(clf.predict(compact.X))
+    predicted = np.asarray(on_host(clf.predict(compact.X)))
     if len(np.unique(predicted)) > 2:
         raise ValueError(
             "a certificate is for classifiers into two classes (Theorem 1); this one "

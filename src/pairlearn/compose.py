@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.tables import on_host
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -213,8 +214,9 @@ def _pairs_or_points(X: Any) -> tuple[Any, PointsLike]:
     """Return the index of pairs, or None for plain points, and the points."""
     if isinstance(X, Pairs) or _is_array_of_pairs(X):
         pairs = as_pairs(X).compact()
-        return pairs.index, pairs.X
-    return None, X
+        return pairs.index, on_host(pairs.X)
+    # A transformer of scikit-learn works in memory.
+    return None, on_host(X)
 
 
 def _is_array_of_pairs(X: Any) -> bool:

@@ -14,7 +14,7 @@ from pairlearn.assignment import majority_sign
 from pairlearn.base import PairClassifierBase
 from pairlearn.linear.mcl import MCLClassifier
 from pairlearn.split import point_folds
-from pairlearn.tables import take_rows
+from pairlearn.tables import on_device_of, take_rows
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
@@ -171,8 +171,11 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
         -------
         ndarray of shape (n_points, 2)
         """
-        positive = expit(self.decision_function(X))
-        return np.stack([1 - positive, positive], axis=1)
+        positive = expit(self._host_scores(X))
+        probabilities: Floats = on_device_of(
+            X, np.stack([1 - positive, positive], axis=1)
+        )
+        return probabilities
 
     def _check_parameters(self) -> None:
         if isinstance(self.estimator, type):

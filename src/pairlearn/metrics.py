@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.tables import on_host
 from pairlearn.validation import check_answers, check_weights
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def predict_pairs(estimator: Any, pairs: Pairs | ArrayLike) -> Floats:
     array([1.])
     """
     pairs = as_pairs(pairs).compact()
-    return pairs.answers(np.asarray(estimator.predict(pairs.X)))
+    return pairs.answers(on_host(estimator.predict(pairs.X)))
 
 
 def pair_accuracy_scorer(
@@ -258,4 +259,4 @@ def clustering_accuracy_scorer(estimator: Any, X: Any, y: ArrayLike) -> float:
     >>> clustering_accuracy_scorer(model, X, y)
     1.0
     """
-    return 1.0 - clustering_error(y, estimator.predict(X))
+    return 1.0 - clustering_error(on_host(y), on_host(estimator.predict(X)))

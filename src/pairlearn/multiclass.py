@@ -19,6 +19,7 @@ from pairlearn.assignment import (
 from pairlearn.calibration import calibrate
 from pairlearn.metrics import pair_error, predict_pairs
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.tables import on_device_of, on_host
 from pairlearn.validation import (
     check_answers,
     check_both_kinds,
@@ -224,9 +225,8 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             Estimated log-odds of "is of class c" against the rest, in the order of
             `classes_`.
         """
-        check_is_fitted(self)
-        columns = [model.decision_function(X) for model in self.estimators_]
-        return _log_odds(np.stack(columns, axis=1), self.calibration_)
+        log_odds: Floats = on_device_of(X, self._host_scores(X))
+        return log_odds
 
     def predict(self, X: PointsLike) -> NDArray[Any]:
         """Return the class with the largest log-odds for each point.
@@ -241,8 +241,9 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         ndarray of shape (n_points,)
             Entries of `classes_`.
         """
-        best = self.decision_function(X).argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[best]
+        predicted: NDArray[Any] = self.classes_[self._host_scores(X).argmax(axis=1)]
+        if predicted.dtype.kind in "biuf":
+            predicted = on_device_of(X, predicted)
         return predicted
 
     def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
@@ -260,7 +261,7 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             c alone.
         """
         pairs = as_pairs(pairs).compact()
-        scores = self.decision_function(pairs.X)
+        scores = self._host_scores(pairs.X)
         return scores[pairs.left] * scores[pairs.right]
 
     def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
@@ -308,7 +309,9 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         answers = _check_answers_per_class(t, pairs, self.classes_)
         weight = check_weights(sample_weight, len(pairs))
         pairs = pairs.compact()
-        implied = answers_per_class(pairs, self.predict(pairs.X), self.classes_)
+        implied = answers_per_class(
+            pairs, on_host(self.predict(pairs.X)), self.classes_
+        )
         asked = ~np.isnan(answers) & (weight > 0)[:, None]
         if not asked.any():
             raise ValueError("no pair has an answer for any class: nothing to score")
@@ -330,8 +333,8 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         self
             With turned columns where need be, and the outcome in `assignments_`.
         """
-        scores = self.decision_function(X)
-        labels = np.asarray(y)
+        scores = self._host_scores(X)
+        labels = np.asarray(on_host(y))
         _check_known(labels, self.classes_)
         self.assignments_ = [
             assign_from_points(scores[:, k], np.where(labels == name, 1, -1))
@@ -356,6 +359,12 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         tags.input_tags.three_d_array = True
         tags.input_tags.sparse = True
         return tags
+
+    def _host_scores(self, X: PointsLike) -> Floats:
+        """Return the log-odds in memory, wherever the points are."""
+        check_is_fitted(self)
+        columns = [on_host(model.decision_function(X)) for model in self.estimators_]
+        return _log_odds(np.stack(columns, axis=1), self.calibration_)
 
     def _unfitted(self, classes: NDArray[Any]) -> list[Any]:
         """Return a clone of the estimator for each class, with its majority set."""
@@ -523,7 +532,7 @@ def _fit_column(
     except Exception as error:
         error.add_note(f"while learning class {name}")
         raise
-    scores = np.asarray(model.decision_function(pairs.X), dtype=float)
+    scores = np.asarray(on_host(model.decision_function(pairs.X)), dtype=float)
     if scores.ndim != 1:
         raise ValueError(
             f"one-vs-rest needs an estimator with one score a point; "

@@ -16,13 +16,13 @@ holds them column after column.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pairlearn._typing import Floats, Ints
     from pairlearn.points import Points
     from pairlearn.risks import LikelihoodRisk, PairRisk, PointRisk
+    from pairlearn.terms import PairTerms, Terms
 
     RiskOfScores = Callable[[Floats], tuple[float, Floats]]
     Batch = tuple[Points, RiskOfScores]
@@ -121,6 +122,9 @@ class Frame:
 class LinearObjective(ABC):
     """J(u) and its gradient, in the coordinates of a frame.
 
+    The risk and its gradient in w and b come from `terms`, which lives where the points
+    are; the penalty and the frame are added here.
+
     Parameters
     ----------
     points : Points
@@ -142,23 +146,33 @@ class LinearObjective(ABC):
         self.n_outputs = n_outputs
         self.n_evaluations = 0
 
+    risk: Any
+
+    @property
+    @abstractmethod
+    def terms(self) -> Terms:
+        """The points with the coefficients of the risk, made when first needed."""
+
     @property
     def size(self) -> int:
         """Length of the vector that a solver works on."""
         return self.frame.size * self.n_outputs
 
     @property
-    @abstractmethod
     def smooth(self) -> bool:
         """Whether the gradient is continuous."""
+        return bool(self.risk.smooth)
 
-    @abstractmethod
     def smoothed(self, width: float) -> Self:
         """Return a smooth objective close to this one."""
+        return self.with_risk(self.risk.smoothed(width))
 
-    @abstractmethod
-    def risk_of(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the risk of the scores of all points, and its derivatives."""
+    def with_risk(self, risk: Any) -> Self:
+        """Return the same objective with another risk; they share their terms."""
+        other = copy(self)
+        other.risk = risk
+        other.n_evaluations = 0
+        return other
 
     def weights(self, u: Floats) -> tuple[Floats, Floats]:
         """Return w and b; with several outputs a matrix and a vector."""
@@ -182,7 +196,8 @@ class LinearObjective(ABC):
     def __call__(self, u: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient at u."""
         self.n_evaluations += 1
-        return self.evaluate(u, self.points, self.risk_of)
+        w, b = self.weights(u)
+        return self._penalised(w, *self.terms.value_and_gradient(self.risk, w, b))
 
     def epoch(
         self, u: Floats, order: Ints, batch_size: int, rate: float
@@ -213,15 +228,21 @@ class LinearObjective(ABC):
         """Return the objective and its gradient for these points and their risk."""
         w, b = self.weights(u)
         value, r = risk_of(points.scores(w, b))
-        d_w = points.pullback(r) + self.alpha * w
+        return self._penalised(w, value, points.pullback(r), r.sum(axis=0))
+
+    def _penalised(
+        self, w: Floats, value: float, d_w: Floats, d_b: Floats
+    ) -> tuple[float, Floats]:
+        """Return the objective and its gradient in u from those of the risk."""
         value += self.alpha / 2 * float(np.vdot(w, w))
-        return value, self.frame.gradient(d_w, r.sum(axis=0)).T.ravel()
+        gradient = self.frame.gradient(d_w + self.alpha * w, d_b)
+        return value, gradient.T.ravel()
 
     def along(self, u: Floats) -> Callable[[float], float]:
         """Return c -> J(c u), which needs the scores of u only once."""
         w, b = self.weights(u)
-        scores, square = self.points.scores(w, b), float(np.vdot(w, w))
-        return lambda c: self.risk_of(c * scores)[0] + self.alpha / 2 * c**2 * square
+        risk_of, square = self.terms.along(self.risk, w, b), float(np.vdot(w, w))
+        return lambda c: risk_of(c) + self.alpha / 2 * c**2 * square
 
 
 class PointObjective(LinearObjective):
@@ -251,25 +272,10 @@ class PointObjective(LinearObjective):
         self.negative = negative
         self.risk = risk
 
-    @property
-    def smooth(self) -> bool:
-        """Whether the gradient is continuous."""
-        return self.risk.smooth
-
-    def smoothed(self, width: float) -> PointObjective:
-        """Return the objective of the smoothed risk."""
-        return PointObjective(
-            self.points,
-            self.positive,
-            self.negative,
-            self.risk.smoothed(width),
-            self.alpha,
-            self.frame,
-        )
-
-    def risk_of(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the risk of the scores of all points, and its derivatives."""
-        return self.risk.value_and_gradient(scores, self.positive, self.negative)
+    @cached_property
+    def terms(self) -> Terms:
+        """The points with the coefficients of the risk."""
+        return self.points.weighted(self.positive, self.negative)
 
     @property
     def n_terms(self) -> int:
@@ -321,40 +327,15 @@ class PairObjective(LinearObjective):
         n_outputs: int = 1,
     ) -> None:
         super().__init__(points, alpha, frame, n_outputs)
-        self.left, self.right = np.ascontiguousarray(index.T)
+        self.index = index
         self.same = same
         self.different = different
         self.risk = risk
 
-    @property
-    def smooth(self) -> bool:
-        """Whether the gradient is continuous."""
-        return self.risk.smooth
-
-    def smoothed(self, width: float) -> PairObjective:
-        """Return the objective of the smoothed risk."""
-        return self.with_risk(self.risk.smoothed(width))
-
-    def with_risk(self, risk: PairRisk) -> PairObjective:
-        """Return the same objective with another risk."""
-        index = np.stack([self.left, self.right], axis=1)
-        return PairObjective(
-            self.points,
-            index,
-            self.same,
-            self.different,
-            risk,
-            self.alpha,
-            self.frame,
-            self.n_outputs,
-        )
-
-    def risk_of(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the risk of the scores of all points, and its derivatives."""
-        value, d_left, d_right = self.risk.value_and_gradient(
-            scores[self.left], scores[self.right], self.same, self.different
-        )
-        return value, self._scatter(d_left, d_right)
+    @cached_property
+    def terms(self) -> PairTerms:
+        """The pairs of points with the coefficients of the risk."""
+        return self.points.coupled(self.index, self.same, self.different)
 
     def moment(self, u: Floats) -> Floats:
         """Return M u, with M the sum of (a - b) (z z'^T + z' z^T) / 2, z in the frame.
@@ -363,17 +344,16 @@ class PairObjective(LinearObjective):
         unhinged loss on the unit sphere. `u` may be a matrix of columns.
         """
         w, b = self.frame.weights(u)
-        r = self._coupling @ self.points.scores(w, b)
-        return self.frame.gradient(self.points.pullback(r), r.sum(axis=0))
+        return self.frame.gradient(*self.terms.moment(w, b))
 
     @property
     def n_terms(self) -> int:
         """How many pairs batches are made of."""
-        return len(self.left)
+        return len(self.index)
 
     def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
         """Yield batches of pairs, in the given order; a pair's points lie together."""
-        rows = np.stack([self.left[order], self.right[order]], axis=1)
+        rows = self.index[order]
         same, different = self.same[order], self.different[order]
         for part, scale in _parts(len(order), batch_size, self.n_terms):
             share = scale * same[part], scale * different[part]
@@ -388,36 +368,14 @@ class PairObjective(LinearObjective):
             return None
         X: Any = self.points
         code = fast.RISKS[self.risk.compiled]
-        pairs = self.left, self.right, self.same, self.different
-        return partial(fast.pair_epoch, X.X, *pairs, code)
-
-    @cached_property
-    def _coupling(self) -> sparse.csr_array:
-        """The symmetric matrix of answers between points that `moment` applies."""
-        n = self.points.n_points
-        share = (self.same - self.different) / 2
-        half = sparse.csr_array((share, (self.left, self.right)), shape=(n, n))
-        return sparse.csr_array(half + half.T)
-
-    @cached_property
-    def _incidence(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """For each side of the pairs, the matrix that sums pairs at their points."""
-        shape = (self.points.n_points, len(self.left))
-        ones, numbers = np.ones(len(self.left)), np.arange(len(self.left))
-        return (
-            sparse.csr_array((ones, (self.left, numbers)), shape=shape),
-            sparse.csr_array((ones, (self.right, numbers)), shape=shape),
+        return partial(
+            fast.pair_epoch, X.X, *self._sides, self.same, self.different, code
         )
 
-    def _scatter(self, d_left: Floats, d_right: Floats) -> Floats:
-        """Sum the pairs' numbers at their points."""
-        n = self.points.n_points
-        if d_left.ndim > 1:
-            at_left, at_right = self._incidence
-            return np.asarray(at_left @ d_left + at_right @ d_right)
-        # NumPy's types say that bincount returns integers, weights or not.
-        total: Any = np.bincount(self.left, d_left, n)
-        return np.asarray(total + np.bincount(self.right, d_right, n))
+    @cached_property
+    def _sides(self) -> Ints:
+        """The first points of all pairs, then the second ones."""
+        return np.ascontiguousarray(self.index.T)
 
 
 def _compiled_for(points: Points) -> Any:
@@ -511,10 +469,7 @@ class NoisyObjective:
         here.risk = risk
         value, gradient = here(u)
         w, b = here.weights(u)
-        scores = here.points.scores(w, b)
-        d_1, d_0 = risk.rate_gradient(
-            scores[here.left], scores[here.right], here.same, here.different
-        )
+        d_1, d_0 = here.terms.rate_gradient(risk, w, b)
         if self.symmetric:
             d_rates = np.array([(d_0 - d_1) * r0 * r1])
         else:

@@ -12,7 +12,9 @@ from pairlearn import graph
 from pairlearn.tables import (
     check_columns,
     check_table,
+    is_tensor,
     look_up,
+    on_host,
     stack_rows,
     take_rows,
 )
@@ -48,12 +50,13 @@ class Pairs:
 
     Parameters
     ----------
-    X : array-like, sparse matrix or data frame of shape (n_points, n_features)
+    X : array-like, sparse matrix, data frame or tensor, (n_points, n_features)
         The points. A NumPy array, a SciPy sparse matrix or array, a pandas or a
-        polars frame; kept by reference. Missing values and text are allowed here
-        as long as a pipeline deals with them before a model sees them. A list of
-        strings, or of other objects that are not numbers, becomes one column; see
-        :func:`pairlearn.tables.object_column` and :class:`LandmarkSimilarity`.
+        polars frame, a torch tensor on any device; kept by reference. Missing values
+        and text are allowed here as long as a pipeline deals with them before a model
+        sees them. A list of strings, or of other objects that are not numbers, becomes
+        one column; see :func:`pairlearn.tables.object_column` and
+        :class:`LandmarkSimilarity`.
     index : array-like of shape (n_pairs, 2)
         Row numbers of the two points of each pair.
 
@@ -358,7 +361,7 @@ class Pairs:
             raise ValueError("Pairs hold each point once; an array of them is a copy")
         pairs = self.compact()
         X = pairs.X
-        table = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        table = X.toarray() if sparse.issparse(X) else np.asarray(on_host(X))
         return table[pairs.index].astype(dtype or table.dtype, copy=False)
 
     def __repr__(self) -> str:
@@ -425,7 +428,7 @@ class Pairs:
         >>> Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]]).answers(["a", "a", "b"])
         array([ 1., -1.])
         """
-        labels = np.asarray(y)
+        labels = np.asarray(on_host(y))
         if labels.shape != (self.n_points,):
             raise ValueError(
                 f"y needs one label a point: {self.n_points} points, but shape "
@@ -554,6 +557,34 @@ class Pairs:
             self.n_points, self.index, check_answers(t, len(self))
         )
 
+    def with_points(self, X: PointsLike) -> Pairs:
+        """Return the same pairs of other points: row numbers stay as they are.
+
+        Parameters
+        ----------
+        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
+            As many points as there are now, such as the same ones transformed.
+
+        Returns
+        -------
+        Pairs
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> pairs = Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]])
+        >>> pairs.with_points([[0.0, 0.0], [1.0, 1.0], [2.0, 4.0]])
+        Pairs(n_pairs=2, n_points=3, n_features=2)
+        """
+        X = check_table(X)
+        if X.shape[0] != self.n_points:
+            raise ValueError(
+                f"the pairs are of {self.n_points} points; got {X.shape[0]}"
+            )
+        pairs = self._with_index(self.index)
+        pairs.X = X
+        return pairs
+
     def _with_index(self, index: Ints) -> Pairs:
         pairs = object.__new__(Pairs)
         pairs.X, pairs.index = self.X, index
@@ -585,12 +616,13 @@ def as_pairs(pairs: Pairs | ArrayLike) -> Pairs:
     if sparse.issparse(pairs) or hasattr(pairs, "columns"):
         raise ValueError(f"got a table of points where pairs are needed; {_TWO_FORMS}")
     try:
-        array = np.asarray(pairs)
+        array: Any = pairs if is_tensor(pairs) else np.asarray(pairs)
     except ValueError:  # NumPy's word for rows of different lengths
         raise ValueError(f"the pairs do not form an array; {_TWO_FORMS}") from None
     if array.ndim != 3 or array.shape[1] != 2:
         raise ValueError(
-            f"got an array of shape {array.shape} where pairs are needed; {_TWO_FORMS}"
+            f"got an array of shape {tuple(array.shape)} where pairs are needed; "
+            + _TWO_FORMS
         )
     n_pairs, _, n_features = array.shape
     rows = array.reshape(2 * n_pairs, n_features)

@@ -1,20 +1,25 @@
 """Where points live.
 
-A solver never touches the points. It asks for two things: the scores of all points
-under given weights, and the pullback of one number a point to the weights. NumPy
-arrays and SciPy matrices answer both with the same products, so they share one
-class; a new place for points (a GPU, a cluster) is a new class with these methods.
+A solver never touches the points. It asks for the scores of all points under given
+weights, for the pullback of one number a point to the weights, and for both at once: a
+risk and its gradient (`pairlearn.terms`). NumPy arrays and SciPy matrices answer with
+the same products, so they share one class; a new place for points (a GPU, a cluster) is
+a new class with these methods, and may keep the scores, too, where the points are.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
+from pairlearn.tables import is_tensor
+from pairlearn.terms import HostPairTerms, HostTerms
+
 if TYPE_CHECKING:
     from pairlearn._typing import Floats, Ints, PointsLike
+    from pairlearn.terms import PairTerms, Terms
 
 __all__ = ["ArrayPoints", "Points", "as_points"]
 
@@ -31,7 +36,10 @@ class Points(Protocol):
         """Number of features."""
 
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
-        """Return X w + b."""
+        """Return X w + b, in memory."""
+
+    def own_scores(self, w: Floats, b: float | Floats = 0.0) -> Any:
+        """Return X w + b as an array of the kind of X, where X is."""
 
     def pullback(self, r: Floats) -> Floats:
         """Return X^T r."""
@@ -41,6 +49,12 @@ class Points(Protocol):
 
     def mean_and_variance(self) -> tuple[Floats, Floats]:
         """Return mean and variance of each feature."""
+
+    def weighted(self, positive: Floats, negative: Floats) -> Terms:
+        """Return these points with how much either class counts for each."""
+
+    def coupled(self, index: Ints, same: Floats, different: Floats) -> PairTerms:
+        """Return pairs of these points with how much either answer counts for each."""
 
 
 class ArrayPoints:
@@ -80,6 +94,10 @@ class ArrayPoints:
         product = self.X @ w.astype(self.X.dtype, copy=False)
         return np.asarray(product, dtype=np.float64) + b
 
+    def own_scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
+        """Return X w + b, as `scores` does."""
+        return self.scores(w, b)
+
     def pullback(self, r: Floats) -> Floats:
         """Return X^T r, for one vector or a matrix of them as columns."""
         product = self.X.T @ r.astype(self.X.dtype, copy=False)
@@ -103,17 +121,29 @@ class ArrayPoints:
         mean = total / self.n_points
         return mean, np.maximum(square / self.n_points - mean**2, 0.0)
 
+    def weighted(self, positive: Floats, negative: Floats) -> HostTerms:
+        """Return these points with how much either class counts for each."""
+        return HostTerms(self, positive, negative)
+
+    def coupled(self, index: Ints, same: Floats, different: Floats) -> HostPairTerms:
+        """Return pairs of these points with how much either answer counts for each."""
+        return HostPairTerms(self, index, same, different)
+
 
 def as_points(X: PointsLike) -> Points:
     """Return points as a solver wants them.
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_points, n_features)
+    X : ndarray, CSR matrix or torch tensor of shape (n_points, n_features)
         Validated points.
 
     Returns
     -------
     Points
     """
+    if is_tensor(X):
+        from pairlearn.tensors.points import TensorPoints
+
+        return TensorPoints(X)
     return ArrayPoints(X)

@@ -12,6 +12,7 @@ from pairlearn.assignment import Assignment, match_classes
 from pairlearn.base import PairClassifierBase, class_names
 from pairlearn.pairs import as_pairs
 from pairlearn.risks import SoftmaxLink
+from pairlearn.tables import is_tensor, on_device_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -42,19 +43,24 @@ class ProbabilisticPairClassifier(PairClassifierBase):
 
         Parameters
         ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
+        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
             Points.
 
         Returns
         -------
-        ndarray of shape (n_points, n_classes)
+        ndarray or, for a tensor X, tensor of shape (n_points, n_classes)
             Columns in the order of `classes_`.
         """
-        scores = self.decision_function(X)
+        scores = self._own_scores(X)
         if self.n_classes > 2:
-            probabilities: Floats = softmax(scores, axis=1)
-            return probabilities
-        return np.stack([expit(-scores), expit(scores)], axis=1)
+            each = scores.softmax(1) if is_tensor(scores) else softmax(scores, axis=1)
+        elif is_tensor(scores):
+            # The softmax of (-f / 2, f / 2) is (s(-f), s(f)).
+            each = (scores[:, None] * scores.new_tensor([-0.5, 0.5])).softmax(1)
+        else:
+            each = np.stack([expit(-scores), expit(scores)], axis=1)
+        probabilities: Floats = on_device_of(X, each)
+        return probabilities
 
     def decision_function(self, X: PointsLike) -> Floats:
         """Return the scores of each point.
@@ -66,7 +72,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
 
         Returns
         -------
-        ndarray of shape (n_points,) or (n_points, n_classes)
+        ndarray, or tensor for a tensor X, of shape (n_points,) or (n_points, n_classes)
             One score for two classes, positive for the second; else one a class.
         """
         return super().decision_function(X)
@@ -81,13 +87,11 @@ class ProbabilisticPairClassifier(PairClassifierBase):
 
         Returns
         -------
-        ndarray of shape (n_points,)
+        ndarray or, for a tensor X and classes that are numbers, tensor (n_points,)
         """
         if self.n_classes == 2:
             return super().predict(X)
-        scores = self.decision_function(X)
-        predicted: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
-        return predicted
+        return self._named(X, self._own_scores(X).argmax(axis=1))
 
     def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
         """Return a number for each pair that is positive for "same".
@@ -145,7 +149,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         if self.n_classes == 2:
             return super().assign_from_points(X, y)
         check_is_fitted(self)
-        group = self.decision_function(X).argmax(axis=1)
+        group = self._host_scores(X).argmax(axis=1)
         labels = self._check_labels(y, len(group))
         table = np.stack(
             [np.bincount(group[labels == c], minlength=self.n_classes)

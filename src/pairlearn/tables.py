@@ -1,4 +1,4 @@
-"""Tables of points: arrays, sparse matrices and data frames, handled alike."""
+"""Tables of points: arrays, sparse matrices, frames and tensors, handled alike."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 __all__ = [
     "check_columns",
     "check_table",
+    "check_tensor",
+    "is_tensor",
     "look_up",
     "object_column",
+    "on_device_of",
+    "on_host",
     "stack_rows",
     "take_rows",
 ]
@@ -26,8 +30,48 @@ __all__ = [
 _OBJECTS = "make it one column: Pairs(object_column(points), index)"
 
 
+def is_tensor(X: Any) -> bool:
+    """Tell whether something is a torch tensor, without importing torch."""
+    kinds = type(X).__mro__
+    return any(k.__name__ == "Tensor" and k.__module__ == "torch" for k in kinds)
+
+
+def on_host(values: Any) -> Any:
+    """Return a tensor as a NumPy array in memory, and anything else as it is.
+
+    Numbers that NumPy has no type for (bfloat16) become float32.
+    """
+    if not is_tensor(values):
+        return values
+    values = values.detach()
+    if values.is_sparse or not values.is_floating_point():
+        values = values.to_dense() if values.is_sparse else values
+    elif values.element_size() < 4:
+        values = values.float()
+    return values.cpu().numpy()
+
+
+def on_device_of(X: Any, values: Any) -> Any:
+    """Return numbers as a tensor where X is, if X is a tensor; else as they are.
+
+    Real numbers take the type of X, if that is float32 or float64.
+    """
+    if not is_tensor(X) or is_tensor(values):
+        return values
+    import torch
+
+    tensor = torch.as_tensor(values, device=X.device)
+    if tensor.is_floating_point() and X.dtype != torch.float64:
+        tensor = tensor.float()
+    return tensor
+
+
 def take_rows(X: PointsLike, rows: Ints) -> PointsLike:
     """Return some rows of a table, whatever kind of table it is."""
+    if is_tensor(X):
+        import torch
+
+        return X.index_select(0, torch.as_tensor(rows, device=X.device))
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
@@ -39,26 +83,56 @@ def check_table(X: PointsLike) -> PointsLike:
     if hasattr(X, "columns"):
         return X
     try:
-        array = np.asarray(X)
+        array = _dense_tensor(X) if is_tensor(X) else np.asarray(X)
     except ValueError:  # NumPy's word for rows of different lengths
         raise ValueError(
             "the points have different lengths and do not form a table; if each is one "
             f"object, {_OBJECTS}"
         ) from None
-    if array.ndim == 1 and array.dtype.kind in "OUS":
+    if array.ndim == 1 and not is_tensor(X) and array.dtype.kind in "OUS":
         return object_column(X)
     if array.ndim != 2:
         raise ValueError(
             "points must be a table of shape (n_points, n_features); got shape "
-            f"{array.shape}. If each point is one object, {_OBJECTS}"
+            f"{tuple(array.shape)}. If each point is one object, {_OBJECTS}"
         )
     return array
+
+
+def _dense_tensor(X: Any) -> Any:
+    """Return a tensor of points without its history of gradients."""
+    import torch
+
+    if X.layout != torch.strided or X.is_complex():
+        raise TypeError(
+            "points as a tensor must be dense and real; got "
+            f"{X.layout}, {X.dtype}. Convert them first, for example X.to_dense()"
+        )
+    return X.detach()
+
+
+def check_tensor(X: Any) -> Any:
+    """Return points as a tensor of float32 or float64 that a model can use."""
+    import torch
+
+    X = check_table(X)
+    if 0 in X.shape:
+        what = "sample" if X.shape[0] == 0 else "feature"
+        raise ValueError(
+            f"Found array with 0 {what}(s) (shape={tuple(X.shape)}) while a minimum of "
+            "1 is required."
+        )
+    return X if X.dtype in (torch.float32, torch.float64) else X.float()
 
 
 def stack_rows(left: PointsLike, right: PointsLike) -> PointsLike:
     """Return the rows of two tables of one kind, one below the other."""
     if sparse.issparse(left) or sparse.issparse(right):
         return sparse.vstack([left, right], format="csr")
+    if is_tensor(left) or is_tensor(right):
+        import torch
+
+        return torch.cat([left, on_device_of(left, on_host(right)).to(left)])
     module = type(left).__module__.partition(".")[0]
     if module == "pandas":
         import pandas as pd

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from pairlearn.tables import is_tensor, on_host
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -33,7 +35,7 @@ _ANSWER_HELP = "an answer is +1 (same), -1 (different), or a number in between"
 
 def check_index(index: ArrayLike, n_points: int) -> Ints:
     """Return an (n_pairs, 2) array of row numbers, or say what is wrong."""
-    array = np.asarray(index)
+    array = np.asarray(on_host(index))
     if array.size == 0:
         array = array.astype(np.intp).reshape(0, 2)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -74,7 +76,7 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
     ndarray of shape (n_pairs,)
     """
     try:
-        array = np.asarray(t)
+        array = np.asarray(on_host(t))
     except ValueError:
         raise ValueError("answers must be a 1-D array, one a pair") from None
     if array.ndim == 2 and array.shape[1] == 1:
@@ -156,7 +158,7 @@ def check_weights(sample_weight: ArrayLike | None, n_pairs: int) -> Floats:
     if sample_weight is None:
         return np.ones(n_pairs)
     try:
-        weight = np.asarray(sample_weight, dtype=float)
+        weight = np.asarray(on_host(sample_weight), dtype=float)
     except (TypeError, ValueError):
         raise ValueError("sample_weight must hold one number a pair") from None
     if weight.ndim == 0:
@@ -176,6 +178,11 @@ def check_weights(sample_weight: ArrayLike | None, n_pairs: int) -> Floats:
 
 def check_finite_points(X: PointsLike, numbers: Ints | None = None) -> None:
     """Refuse NaN and infinity, saying where they are (by the rows' own numbers)."""
+    if is_tensor(X):
+        finite = X.sum().isfinite() or X.isfinite().all()
+        if finite:
+            return
+        X = on_host(X)
     values = X.data if sparse.issparse(X) else X
     # The sum is finite unless something is not: one pass without a temporary.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -142,8 +142,7 @@ class PairClusterer(PairClassifierBase):
         """
         check_is_fitted(self)
         affinities = self._affinities(self._validate_points(X, reset=False))
-        predicted: NDArray[Any] = self.classes_[np.argmax(affinities, axis=1)]
-        return predicted
+        return self._named(X, np.argmax(affinities, axis=1))
 
     def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
         """Return +1 for pairs predicted to be of the same cluster, -1 for the others.

@@ -54,8 +54,8 @@ class LinearPairClassifier(PairClassifierBase):
     learning_rate: float
     warm_start: bool
 
-    def _scores(self, X: PointsLike) -> Floats:
-        return as_points(X).scores(self.coef_[0], self.intercept_[0])
+    def _scores(self, X: PointsLike) -> Any:
+        return as_points(X).own_scores(self.coef_[0], self.intercept_[0])
 
     def _flip(self) -> None:
         self._store(-self.coef_[0], -self.intercept_[0])

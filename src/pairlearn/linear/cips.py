@@ -177,6 +177,8 @@ class CIPSClassifier(LinearPairClassifier):
     0.99
     """
 
+    _keeps_tensors = True
+
     def __init__(
         self,
         *,

@@ -139,6 +139,8 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     0.01
     """
 
+    _keeps_tensors = True
+
     def __init__(
         self,
         *,
@@ -216,10 +218,10 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         self._fix_sign()
         return self._assign_from(kept)
 
-    def _scores(self, X: PointsLike) -> Floats:
+    def _scores(self, X: PointsLike) -> Any:
         if self.n_classes == 2:
             return super()._scores(X)
-        return as_points(X).scores(self.coef_.T, self.intercept_)
+        return as_points(X).own_scores(self.coef_.T, self.intercept_)
 
     def _fix_sign(self) -> None:
         if self.n_classes == 2:

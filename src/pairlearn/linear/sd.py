@@ -130,6 +130,8 @@ class SDClassifier(LinearPairClassifier):
     0.99
     """
 
+    _keeps_tensors = True
+
     def __init__(
         self,
         *,

@@ -44,6 +44,8 @@ __all__ = [
     "log_probabilities",
     "point_risk",
     "product_risk",
+    "rate_gradient",
+    "tensor_link",
     "tensor_phi",
     "tensor_risk",
     "widen",
@@ -196,7 +198,38 @@ def likelihood(
     return -(same * log_s).sum() - (different * log_d).sum()
 
 
+def rate_gradient(
+    log_s: Tensor,
+    log_d: Tensor,
+    same: Tensor,
+    different: Tensor,
+    flip_rates: tuple[float, float],
+) -> Tensor:
+    """Return the derivatives of the likelihood in the flip rates r1 and r0.
+
+    With A = r1 S + r0 D and B the rest, they are sum(b S / B - a S / A) and the same
+    with D.
+    """
+    if flip_rates == (1.0, 0.0):
+        return log_s.new_zeros(2)
+    rates = LogRates.of(*flip_rates, log_s)
+    log_a = torch.logaddexp(rates.r1 + log_s, rates.r0 + log_d)
+    log_b = torch.logaddexp(rates.not_r1 + log_s, rates.not_r0 + log_d)
+    slopes = [
+        different @ torch.exp(log_p - log_b) - same @ torch.exp(log_p - log_a)
+        for log_p in (log_s, log_d)
+    ]
+    return torch.stack(slopes)
+
+
 _LINKS = {ProductLink: "product", BinaryLink: "binary", SoftmaxLink: "softmax"}
+
+
+def tensor_link(risk: PairRisk | PointRisk) -> str | None:
+    """Return the name of a likelihood's link; None for other risks and links."""
+    if not isinstance(risk, LikelihoodRisk):
+        return None
+    return _LINKS.get(type(risk.link))
 
 
 def tensor_risk(risk: PairRisk | PointRisk) -> TensorRisk | None:
@@ -219,8 +252,9 @@ def tensor_risk(risk: PairRisk | PointRisk) -> TensorRisk | None:
         return lambda left, right, same, different: product_risk(
             left, right, same, different, phi, nonnegative=clip
         )
-    if isinstance(risk, LikelihoodRisk) and type(risk.link) in _LINKS:
-        link, (r1, r0) = _LINKS[type(risk.link)], risk.flip_rates
+    link = tensor_link(risk)
+    if isinstance(risk, LikelihoodRisk) and link is not None:
+        r1, r0 = risk.flip_rates
 
         def value(
             left: Tensor, right: Tensor, same: Tensor, different: Tensor

@@ -1,0 +1,125 @@
+"""Points as torch tensors: they stay on their device, and so do their scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pairlearn.tensors.terms import TensorPairTerms, TensorTerms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pairlearn._typing import Floats, Ints
+
+__all__ = ["TensorPoints"]
+
+# Rows whose sum is formed in the precision of X; such sums are added in float64.
+ROWS = 8192
+# Numbers that are held in float64 at a time.
+ENTRIES = 2**25
+
+
+class TensorPoints:
+    """Points in a torch tensor of float32 or float64, on any device.
+
+    Scores and sums are float64, products of X are in the precision of X: the same
+    numbers as from a NumPy array, but for rounding. A sum over many points is formed
+    in blocks, since float32 would lose digits.
+
+    Parameters
+    ----------
+    X : Tensor of shape (n_points, n_features)
+        The points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import torch
+    >>> points = TensorPoints(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    >>> points.scores(np.array([1.0, 1.0]), 0.5)
+    array([3.5, 7.5])
+    >>> points.own_scores(np.array([1.0, 1.0]), 0.5)
+    tensor([3.5000, 7.5000])
+    """
+
+    def __init__(self, X: Tensor) -> None:
+        self.X = X
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
+        """Return X w + b, in memory."""
+        scores: Floats = self.wide_scores(w, b).cpu().numpy()
+        return scores
+
+    def own_scores(self, w: Floats, b: float | Floats = 0.0) -> Tensor:
+        """Return X w + b as a tensor like X."""
+        return self.wide_scores(w, b).to(self.X.dtype)
+
+    def pullback(self, r: Floats) -> Floats:
+        """Return X^T r, for one vector or a matrix of them as columns."""
+        pulled: Floats = self.wide_pullback(self.upload(r)).cpu().numpy()
+        return pulled
+
+    def take(self, rows: Ints) -> TensorPoints:
+        """Return some of the points."""
+        return TensorPoints(self.X.index_select(0, self.upload(rows)))
+
+    def mean_and_variance(self) -> tuple[Floats, Floats]:
+        """Return mean and variance of each feature, without a wide copy of X."""
+        sums = torch.zeros(
+            2, self.n_features, dtype=torch.float64, device=self.X.device
+        )
+        for block in self._blocks():
+            wide = block.double()
+            sums[0] += wide.sum(0)
+            sums[1] += wide.square_().sum(0) if wide is not block else (wide**2).sum(0)
+        mean, square = (sums / self.n_points).cpu().numpy()
+        return mean, np.maximum(square - mean**2, 0.0)
+
+    def weighted(self, positive: Floats, negative: Floats) -> TensorTerms:
+        """Return these points with how much either class counts for each."""
+        return TensorTerms(self, positive, negative)
+
+    def coupled(self, index: Ints, same: Floats, different: Floats) -> TensorPairTerms:
+        """Return pairs of these points with how much either answer counts for each."""
+        return TensorPairTerms(self, index, same, different)
+
+    def upload(self, array: Any) -> Tensor:
+        """Return an array as a tensor on the device of X."""
+        # Rates and slices of NumPy arrays may be read-only or strided.
+        return torch.tensor(array, device=self.X.device)
+
+    def wide_scores(self, w: Floats, b: float | Floats = 0.0) -> Tensor:
+        """Return X w + b on the device, in float64."""
+        product = self.X @ self.upload(w).to(self.X.dtype)
+        return product.double() + (self.upload(b) if np.ndim(b) else float(b))
+
+    def wide_pullback(self, r: Tensor) -> Tensor:
+        """Return X^T r on the device, in float64."""
+        r = r.to(self.X.dtype)
+        many = self.n_points // ROWS
+        if many < 2 or self.X.dtype == torch.float64:
+            return (self.X.T @ r).double()
+        head = many * ROWS
+        blocks = self.X[:head].reshape(many, ROWS, self.n_features)
+        columns = r[:head].reshape(many, ROWS, -1)
+        sums = torch.bmm(blocks.transpose(1, 2), columns).double().sum(0)
+        return sums.reshape(-1, *r.shape[1:]) + self.X[head:].T @ r[head:]
+
+    def _blocks(self) -> Iterator[Tensor]:
+        n_rows = max(1, ENTRIES // max(1, self.n_features))
+        for start in range(0, self.n_points, n_rows):
+            yield self.X[start : start + n_rows]
