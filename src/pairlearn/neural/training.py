@@ -113,7 +113,10 @@ def train(
     cuda = device.type == "cuda"
     seed = int(rng.randint(2**31 - 1))
     with torch.random.fork_rng([device.index or 0] if cuda else []):
-        torch.manual_seed(seed)
+        # Not torch.manual_seed, which seeds every GPU, also those that are not used.
+        torch.default_generator.manual_seed(seed)
+        if cuda:
+            torch.cuda.default_generators[device.index or 0].manual_seed(seed)
         module = make_module()
         if settings.precision == "float64":
             module = module.double()

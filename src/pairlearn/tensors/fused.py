@@ -183,7 +183,7 @@ def _parameters(w: Floats, b: float, form: Form, dtype: torch.dtype) -> Any:
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _log1p(e: Any, WIDE: tl.constexpr) -> Any:
+def _log1p(e: tl.tensor, WIDE: tl.constexpr) -> tl.tensor:
     """Return log(1 + e) for e in [0, 1], to its own last digits."""
     if WIDE:
         total = 1.0 + e
@@ -208,13 +208,13 @@ def _log1p(e: Any, WIDE: tl.constexpr) -> Any:
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _log_sum(x: Any, y: Any, WIDE: tl.constexpr) -> Any:
+def _log_sum(x: tl.tensor, y: tl.tensor, WIDE: tl.constexpr) -> tl.tensor:
     """Return log(exp(x) + exp(y)); one of them may be minus infinity."""
     return tl.maximum(x, y) + _log1p(tl.exp(-tl.abs(x - y)), WIDE)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _rest(y: Any, e: Any, WIDE: tl.constexpr) -> Any:
+def _rest(y: tl.tensor, e: tl.tensor, WIDE: tl.constexpr) -> tl.tensor:
     """Return 1 - e for e = exp(-y), exact also where y is small."""
     result = 1.0 - e
     if not WIDE:
@@ -224,7 +224,7 @@ def _rest(y: Any, e: Any, WIDE: tl.constexpr) -> Any:
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _binary(f: Any, h: Any, WIDE: tl.constexpr) -> Any:
+def _binary(f: tl.tensor, h: tl.tensor, WIDE: tl.constexpr) -> tl.tensor:
     """Return log P(same), log P(different), and their slopes in both scores.
 
     P(same) = (1 + t t') / 2 with t = tanh(f / 2) and t' = tanh(h / 2). With
@@ -261,7 +261,7 @@ def _binary(f: Any, h: Any, WIDE: tl.constexpr) -> Any:
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _product(f: Any, h: Any, WIDE: tl.constexpr) -> Any:
+def _product(f: tl.tensor, h: tl.tensor, WIDE: tl.constexpr) -> tl.tensor:
     """Return log P(same), log P(different), and their slopes in both scores.
 
     P(same) = s(z) with z = f h and s the sigmoid.
@@ -279,16 +279,16 @@ def _product(f: Any, h: Any, WIDE: tl.constexpr) -> Any:
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _pass(
-    X: Any,
-    stride: Any,
-    left: Any,
-    right: Any,
-    same: Any,
-    different: Any,
-    parameters: Any,
-    partials: Any,
-    n_pairs: Any,
-    n_features: Any,
+    X: tl.tensor,
+    stride: tl.tensor,
+    left: tl.tensor,
+    right: tl.tensor,
+    same: tl.tensor,
+    different: tl.tensor,
+    parameters: tl.tensor,
+    partials: tl.tensor,
+    n_pairs: tl.tensor,
+    n_features: tl.tensor,
     LINK: tl.constexpr,
     NOISY: tl.constexpr,
     BLOCK: tl.constexpr,
