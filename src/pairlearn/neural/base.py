@@ -158,11 +158,12 @@ class NetworkClassifier(PairClassifierBase):
 
     def _fingerprint(self, answered: Answered, criterion: nn.Module) -> str:
         """Return what tells this training from others: its pairs and its settings."""
-        settings = {
-            name: repr(value)
+        settings: dict[str, Any] = {
+            name: value
             for name, value in self.get_params(deep=False).items()
             if name not in FREE
         }
+        settings["callbacks"] = [(type(c).__name__, vars(c)) for c in self.callbacks]
         # A function is told by its name: where it lies in memory changes.
         described = re.sub(r" at 0x[0-9a-fA-F]+", "", repr((settings, criterion)))
         digest = hashlib.sha256(described.encode())

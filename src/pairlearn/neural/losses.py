@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -61,10 +61,16 @@ class PairLoss(nn.Module):
 
     # What tells a loss from others of its class.
     _named: tuple[str, ...] = ()
+    loss: MarginLoss
 
     def __init__(self) -> None:
         super().__init__()
         self._looked_at_answers = False
+
+    @property
+    def phi(self) -> Callable[[Tensor], Tensor]:
+        """The margin loss on tensors: made when asked for, since it has no pickle."""
+        return cast("Callable[[Tensor], Tensor]", tensor_phi(self.loss))
 
     def extra_repr(self) -> str:
         """Return the settings, for the representation."""
@@ -151,13 +157,13 @@ def _same_shape(left: Tensor, right: Tensor) -> None:
         )
 
 
-def _phi(loss: str | MarginLoss) -> Callable[[Tensor], Tensor]:
-    phi = tensor_phi(get_loss(loss))
-    if phi is None:
+def _known_loss(loss: str | MarginLoss) -> MarginLoss:
+    found = get_loss(loss)
+    if tensor_phi(found) is None:
         raise ValueError(
             f"{loss!r} has no form in torch; name one of pairlearn.losses.LOSSES"
         )
-    return phi
+    return found
 
 
 class ProductLoss(PairLoss):
@@ -191,8 +197,7 @@ class ProductLoss(PairLoss):
 
     def __init__(self, loss: str | MarginLoss = "logistic") -> None:
         super().__init__()
-        self.loss = get_loss(loss)
-        self.phi = _phi(loss)
+        self.loss = _known_loss(loss)
 
     def forward(
         self, left: Tensor, right: Tensor, t: Tensor, weight: Tensor | None = None
@@ -347,8 +352,7 @@ class SDLoss(PairLoss):
     ) -> None:
         super().__init__()
         self.prior = check_prior(prior, allow_half=False)
-        self.loss = get_loss(loss)
-        self.phi = _phi(loss)
+        self.loss = _known_loss(loss)
         self.nonnegative = nonnegative
 
     def forward(
@@ -438,8 +442,7 @@ class SemiSupervisedPairLoss(PairLoss):
                 f"same_rate must lie strictly between 0 and 1; got {same_rate}"
             )
         self.same_rate = same_rate
-        self.loss = get_loss(loss)
-        self.phi = _phi(loss)
+        self.loss = _known_loss(loss)
         self.nonnegative = nonnegative
 
     def forward(
