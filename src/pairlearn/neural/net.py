@@ -121,7 +121,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     checkpoint : path or None, default=None
         Folder for the state after each epoch. If it holds an unfinished training of the
         same pairs and settings, `fit` goes on from there, and ends where it would have
-        ended without the interruption; `max_epochs` and `patience` may be raised.
+        ended without the interruption; `max_epochs` and `patience` may be raised. It
+        needs a `random_state`, as do several processes.
     callbacks : sequence, default=()
         skorch callbacks, such as ``LRScheduler``.
     progress : bool, default=False
@@ -132,8 +133,9 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     assignment_size : float or int, default=0.2
         Share (or number) of pairs kept out of training for class assignment.
     certificate_size : float, int or None, default=None
-        Share (or number) of pairs kept out of everything else for `certificate_`. None:
-        no certificate; :func:`certify` makes one from fresh pairs.
+        Share (or number) of pairs kept out of everything else for `certificate_`, from
+        those whose answer is -1 or +1. None: no certificate; :func:`certify` makes one
+        from fresh pairs.
     classes : tuple or None, default=None
         Names of the classes. None: (-1, 1) for two, 0 to n_classes - 1 for more.
     random_state : int, RandomState or None, default=None
@@ -154,7 +156,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     valid_loss_ : float or None
         The loss of the held-out pairs in that epoch.
     certificate_ : Certificate or None
-        The clustering error, from the pairs that were kept for it.
+        The clustering error, from the pairs that were kept for it; with `flip_rates`,
+        of answers without wrong ones. If the rates were learned, it is an estimate.
     assignment_ : Assignment or None
         Outcome of the class assignment.
     classes_ : ndarray of shape (n_classes,)
