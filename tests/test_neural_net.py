@@ -473,9 +473,10 @@ def noisy(r1, r0, n=3000, seed=0):
 
 @pytest.mark.parametrize(
     ("asked", "truth"),
-    [("auto", (0.95, 0.3)), ("symmetric", (0.85, 0.15))],
+    [("auto", (0.8, 0.05)), ("symmetric", (0.78, 0.22))],
 )
 def test_flip_rates_are_learned(asked, truth):
+    # They begin at (0.9, 0.3) and (0.9, 0.1), farther off than is allowed here.
     net = fit(*noisy(*truth), flip_rates=asked, batch_size=256, max_epochs=30)
     np.testing.assert_allclose(net.flip_rates_, truth, atol=0.06)
     if asked == "symmetric":
