@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import numbers
+import os
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from skorch.callbacks import Callback
 from torch import nn
 
 from pairlearn.base import PairClassifierBase
@@ -33,8 +36,16 @@ __all__ = ["NetworkClassifier"]
 
 OPTIMIZERS = ("adam", "adamw", "sgd")
 # Settings that say how far, where or how visibly to train, not what is trained: a
-# checkpoint may go on with others.
-FREE = ("max_epochs", "patience", "progress", "checkpoint", "device", "distributed")
+# checkpoint may go on with others. The training itself looks at the seed.
+FREE = (
+    "max_epochs",
+    "patience",
+    "progress",
+    "checkpoint",
+    "device",
+    "distributed",
+    "random_state",
+)
 
 
 class NetworkClassifier(PairClassifierBase):
@@ -97,7 +108,12 @@ class NetworkClassifier(PairClassifierBase):
             mlp = MLP(X.shape[1], self.hidden, n_outputs)
             return nn.Sequential(Standardise(mean, scale), mlp)
         made = isinstance(self.module, nn.Module)
-        module: nn.Module = deepcopy(self.module) if made else self.module()
+        try:
+            module: nn.Module = deepcopy(self.module) if made else self.module()
+        except TypeError as error:
+            raise TypeError(
+                f"module cannot be made when called without arguments: {error}"
+            ) from error
         if not isinstance(module, nn.Module):
             raise TypeError(
                 "module must be a torch.nn.Module, or make one when called without "
@@ -142,12 +158,18 @@ class NetworkClassifier(PairClassifierBase):
 
     def _fingerprint(self, answered: Answered, criterion: nn.Module) -> str:
         """Return what tells this training from others: its pairs and its settings."""
-        settings = {
-            name: repr(value)
+        settings: dict[str, Any] = {
+            name: value
             for name, value in self.get_params(deep=False).items()
             if name not in FREE
         }
-        digest = hashlib.sha256(repr((settings, criterion)).encode())
+        settings["callbacks"] = [(type(c).__name__, vars(c)) for c in self.callbacks]
+        # A function is told by its name: where it lies in memory changes.
+        described = re.sub(r" at 0x[0-9a-fA-F]+", "", repr((settings, criterion)))
+        digest = hashlib.sha256(described.encode())
+        if isinstance(self.module, nn.Module):
+            for value in self.module.state_dict().values():
+                digest.update(value.detach().cpu().double().numpy().tobytes())
         pairs = answered.pairs
         digest.update(repr((pairs.shape, pairs.n_points)).encode())
         # Of the points a thousand tell: all may be more than is read in a second.
@@ -161,6 +183,19 @@ class NetworkClassifier(PairClassifierBase):
         """Refuse settings that are wrong, before anything is touched."""
         if isinstance(self.optimizer, str):
             check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        elif not (
+            isinstance(self.optimizer, type)
+            and issubclass(self.optimizer, torch.optim.Optimizer)
+        ):
+            raise TypeError(
+                f"optimizer must be one of {OPTIMIZERS} or a class, such as "
+                f"torch.optim.RAdam; got {self.optimizer!r}"
+            )
+        if not (self.module is None or callable(self.module)):
+            raise TypeError(
+                "module must be a torch.nn.Module, or make one when called without "
+                f"arguments; got {self.module!r}"
+            )
         check_choice("precision", self.precision, (None, "float64", *MIXED))
         for name in ("lr", "weight_decay"):
             value = getattr(self, name)
@@ -183,8 +218,27 @@ class NetworkClassifier(PairClassifierBase):
                 "validation_size must be a share of the pairs, 0 or above and below 1; "
                 f"got {size!r}"
             )
-        if self.module is None and not all(
-            isinstance(units, numbers.Integral) and units > 0 for units in self.hidden
+        if not (
+            isinstance(self.callbacks, list | tuple)
+            and all(isinstance(callback, Callback) for callback in self.callbacks)
+        ):
+            raise TypeError(
+                "callbacks must be a list of skorch callbacks, such as "
+                f"[LRScheduler('StepLR', step_size=10)]; got {self.callbacks!r}"
+            )
+        if not isinstance(self.checkpoint, str | os.PathLike | None):
+            raise TypeError(
+                f"checkpoint must be the path of a folder; got {self.checkpoint!r}"
+            )
+        if self.random_state is None and (self.checkpoint or self.distributed):
+            name = "checkpoint" if self.checkpoint else "distributed"
+            raise ValueError(
+                f"{name} needs a random_state, such as 0: the same pairs must be held "
+                "out and the same batches drawn each time"
+            )
+        if self.module is None and not (
+            np.ndim(self.hidden) == 1
+            and all(isinstance(n, numbers.Integral) and n > 0 for n in self.hidden)
         ):
             raise ValueError(
                 "hidden must hold the units of each hidden layer, such as (100, 100); "

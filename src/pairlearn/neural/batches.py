@@ -40,6 +40,9 @@ def gather(X: PointsLike, rows: Any, dtype: torch.dtype) -> Tensor:
     part = X[rows]
     if sparse.issparse(part):
         part = part.toarray()
+    if isinstance(part, np.ndarray) and not part.flags.writeable:
+        # A slice of a frame or of a file that is read only: torch would warn.
+        part = part.copy()
     return torch.as_tensor(part).to(dtype)
 
 

@@ -57,7 +57,12 @@ class Keeper(Callback):
         record = self._agreed(net, losses["train_loss"], losses.get("valid_loss"))
         # One entry a batch would pile up over a long training.
         losses["batches"].clear()
-        if not np.isfinite(record["train_loss"]):
+        weights = _unwrapped(net, "module_").parameters()
+        known = [
+            v for v in (record["train_loss"], record["valid_loss"]) if v is not None
+        ]
+        # The last step of an epoch shows in its weights alone if no pair is held out.
+        if not (np.isfinite(known).all() and all(w.isfinite().all() for w in weights)):
             raise FloatingPointError(
                 f"the loss is no longer a number in epoch {record['epoch']}: lower lr "
                 f"(now {net.lr:g}), scale the features, or leave precision at None"
@@ -214,7 +219,8 @@ def _state(net: Any, name: str) -> dict[str, Tensor]:
 
 def _schedules(net: Any) -> list[Any]:
     """Return the learning rate schedules among the callbacks."""
-    return [c.policy_ for _, c in net.callbacks_ if hasattr(c, "policy_")]
+    found = (getattr(c, "lr_scheduler_", None) for _, c in net.callbacks_)
+    return [schedule for schedule in found if schedule is not None]
 
 
 def _scaler(net: Any) -> Any:

@@ -80,7 +80,20 @@ def training_class(*, distributed: bool) -> type[Any]:
     from skorch.hf import AccelerateMixin
 
     # Its device is the accelerator's, and so is its precision.
-    return type("DistributedPairTraining", (AccelerateMixin, PairTraining), {})
+    class DistributedPairTraining(AccelerateMixin, PairTraining):
+        _criteria: list[str]
+
+        def _initialize_accelerator(self) -> Any:
+            criteria = self._criteria
+            if not any(p.requires_grad for p in self.criterion_.parameters()):
+                # There is nothing to share, and on CPUs torch refuses to try.
+                self._criteria = []
+            try:
+                return super()._initialize_accelerator()
+            finally:
+                self._criteria = criteria
+
+    return DistributedPairTraining
 
 
 class Shuffled(Sampler[int]):

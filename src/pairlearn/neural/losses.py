@@ -14,7 +14,8 @@ autograd's; those of the scores equal the ones of `pairlearn.risks`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+import numbers
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -58,9 +59,22 @@ START_RATES = (0.9, 0.3)
 class PairLoss(nn.Module):
     """Base of the losses: it checks shapes and answers, and weighs the pairs."""
 
+    # What tells a loss from others of its class.
+    _named: tuple[str, ...] = ()
+    loss: MarginLoss
+
     def __init__(self) -> None:
         super().__init__()
         self._looked_at_answers = False
+
+    @property
+    def phi(self) -> Callable[[Tensor], Tensor]:
+        """The margin loss on tensors: made when asked for, since it has no pickle."""
+        return cast("Callable[[Tensor], Tensor]", tensor_phi(self.loss))
+
+    def extra_repr(self) -> str:
+        """Return the settings, for the representation."""
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._named)
 
     def _coefficients(
         self, n_pairs: int, t: Tensor, weight: Tensor | None, like: Tensor
@@ -143,13 +157,13 @@ def _same_shape(left: Tensor, right: Tensor) -> None:
         )
 
 
-def _phi(loss: str | MarginLoss) -> Callable[[Tensor], Tensor]:
-    phi = tensor_phi(get_loss(loss))
-    if phi is None:
+def _known_loss(loss: str | MarginLoss) -> MarginLoss:
+    found = get_loss(loss)
+    if tensor_phi(found) is None:
         raise ValueError(
             f"{loss!r} has no form in torch; name one of pairlearn.losses.LOSSES"
         )
-    return phi
+    return found
 
 
 class ProductLoss(PairLoss):
@@ -179,9 +193,11 @@ class ProductLoss(PairLoss):
     tensor(0.2500)
     """
 
+    _named = ("loss",)
+
     def __init__(self, loss: str | MarginLoss = "logistic") -> None:
         super().__init__()
-        self.phi = _phi(loss)
+        self.loss = _known_loss(loss)
 
     def forward(
         self, left: Tensor, right: Tensor, t: Tensor, weight: Tensor | None = None
@@ -237,6 +253,8 @@ class PairLikelihoodLoss(PairLoss):
     >>> [round(rate, 2) for rate in noisy.flip_rates]
     [0.9, 0.3]
     """
+
+    _named = ("flip_rates",)
 
     def __init__(self, flip_rates: Any = None) -> None:
         super().__init__()
@@ -323,6 +341,8 @@ class SDLoss(PairLoss):
     tensor(0.4961)
     """
 
+    _named = ("prior", "loss", "nonnegative")
+
     def __init__(
         self,
         prior: float,
@@ -332,7 +352,7 @@ class SDLoss(PairLoss):
     ) -> None:
         super().__init__()
         self.prior = check_prior(prior, allow_half=False)
-        self.phi = _phi(loss)
+        self.loss = _known_loss(loss)
         self.nonnegative = nonnegative
 
     def forward(
@@ -405,6 +425,8 @@ class SemiSupervisedPairLoss(PairLoss):
     tensor(-1.3731)
     """
 
+    _named = ("gammas", "same_rate", "loss", "nonnegative")
+
     def __init__(
         self,
         gammas: tuple[float, float, float],
@@ -420,7 +442,7 @@ class SemiSupervisedPairLoss(PairLoss):
                 f"same_rate must lie strictly between 0 and 1; got {same_rate}"
             )
         self.same_rate = same_rate
-        self.phi = _phi(loss)
+        self.loss = _known_loss(loss)
         self.nonnegative = nonnegative
 
     def forward(
@@ -505,14 +527,17 @@ class ContrastiveLoss(PairLoss):
     tensor(0.3125)
     """
 
+    _named = ("form", "scale", "norm")
+
     def __init__(
         self, form: str = "chopra", *, scale: float = 1.0, norm: int | None = None
     ) -> None:
         super().__init__()
         check_choice("form", form, ("chopra", "hadsell"))
         check_choice("norm", norm, (None, 1, 2))
-        if not 0 < scale < math.inf:
-            raise ValueError(f"scale must be a number above 0; got {scale}")
+        number: Any = scale
+        if not isinstance(number, numbers.Real) or not 0 < scale < math.inf:
+            raise ValueError(f"scale must be a number above 0; got {scale!r}")
         self.form = form
         self.scale = scale
         self.norm = norm or (1 if form == "chopra" else 2)

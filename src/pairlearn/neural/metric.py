@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,6 +200,9 @@ class DeepMetricClassifier(PairClusterer, NetworkClassifier):
         super()._check_parameters()
         self._check_network()
         self._criterion()
+        n = self.n_dimensions
+        if not isinstance(n, numbers.Integral) or n < 1:
+            raise ValueError(f"n_dimensions must be a whole number above 0; got {n!r}")
 
     def _check_output(self, shape: tuple[int, ...], n_points: int) -> None:
         if len(shape) != 2 or shape[0] != n_points:

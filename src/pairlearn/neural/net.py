@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from torch import Tensor
 
 from pairlearn.assignment import majority_sign
 from pairlearn.base import Answered, split_for_assignment
-from pairlearn.certificate import Certificate, certify
+from pairlearn.certificate import (
+    Certificate,
+    certificate_from_noisy_answers,
+    certify,
+)
 from pairlearn.neural.base import NetworkClassifier
-from pairlearn.neural.losses import PairLikelihoodLoss, PairLoss, ProductLoss
+from pairlearn.neural.losses import (
+    ContrastiveLoss,
+    PairLikelihoodLoss,
+    PairLoss,
+    ProductLoss,
+    SemiSupervisedPairLoss,
+)
 from pairlearn.neural.training import outputs
 from pairlearn.probabilistic import SEVERAL, ProbabilisticPairClassifier
 from pairlearn.validation import check_choice
@@ -109,7 +121,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     checkpoint : path or None, default=None
         Folder for the state after each epoch. If it holds an unfinished training of the
         same pairs and settings, `fit` goes on from there, and ends where it would have
-        ended without the interruption; `max_epochs` and `patience` may be raised.
+        ended without the interruption; `max_epochs` and `patience` may be raised. It
+        needs a `random_state`, as do several processes.
     callbacks : sequence, default=()
         skorch callbacks, such as ``LRScheduler``.
     progress : bool, default=False
@@ -120,8 +133,9 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     assignment_size : float or int, default=0.2
         Share (or number) of pairs kept out of training for class assignment.
     certificate_size : float, int or None, default=None
-        Share (or number) of pairs kept out of everything else for `certificate_`. None:
-        no certificate; :func:`certify` makes one from fresh pairs.
+        Share (or number) of pairs kept out of everything else for `certificate_`, from
+        those whose answer is -1 or +1. None: no certificate; :func:`certify` makes one
+        from fresh pairs.
     classes : tuple or None, default=None
         Names of the classes. None: (-1, 1) for two, 0 to n_classes - 1 for more.
     random_state : int, RandomState or None, default=None
@@ -142,7 +156,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     valid_loss_ : float or None
         The loss of the held-out pairs in that epoch.
     certificate_ : Certificate or None
-        The clustering error, from the pairs that were kept for it.
+        The clustering error, from the pairs that were kept for it; with `flip_rates`,
+        of answers without wrong ones. If the rates were learned, it is an estimate.
     assignment_ : Assignment or None
         Outcome of the class assignment.
     classes_ : ndarray of shape (n_classes,)
@@ -250,6 +265,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         criterion = self._criterion()
         train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
         train, judged = self._keep_for_certificate(train, rng)
+        # Points of pairs that do not count shall not set the scale of the features.
+        train = _those(train, train.weight > 0)
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
         trained = self._train(train, criterion, n_outputs, rng)
         self.flip_rates_ = getattr(trained.criterion, "flip_rates", None)
@@ -257,7 +274,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         self._assign_from(kept)
         self.certificate_: Certificate | None = None
         if judged is not None:
-            self.certificate_ = certify(self, judged.pairs, judged.t)
+            learned = isinstance(getattr(trained.criterion, "logits", None), Tensor)
+            self.certificate_ = self._certified(judged, learned=learned)
         return self
 
     predict_proba: Callable[..., Floats] = available_if(_is_likelihood)(
@@ -287,6 +305,11 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             if self.n_classes > 2:
                 raise ValueError(SEVERAL)
             majority_sign(self.majority, self._class_names())
+        if self.certificate_size is not None and self.n_classes > 2:
+            raise ValueError(
+                "certificate_size is for two classes (Theorem 1); with "
+                f"n_classes={self.n_classes} leave it at None"
+            )
         loss = self.loss
         if isinstance(loss, str):
             check_choice("loss", loss, LOSSES)
@@ -296,6 +319,16 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             raise TypeError(
                 f"loss must be one of {LOSSES} or a loss of pairlearn.neural; got "
                 f"{type(loss).__name__}"
+            )
+        if isinstance(loss, ContrastiveLoss):
+            raise ValueError(
+                "loss=ContrastiveLoss() is for embeddings, not for scores; use "
+                "DeepMetricClassifier"
+            )
+        if isinstance(loss, SemiSupervisedPairLoss) and loss.gammas[0] < 1:
+            raise ValueError(
+                f"a loss with gammas={loss.gammas} needs unlabelled points, which "
+                "PairNet is not given; use it in a training loop of your own"
             )
         likely = isinstance(loss, PairLikelihoodLoss)
         if self.flip_rates is not None and (loss is self.loss or not likely):
@@ -329,16 +362,38 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         if self.certificate_size is None:
             return train, None
         learn, kept = split_for_assignment(
-            *train,
+            train.pairs,
+            train.t,
+            # Only certain answers can be counted; the others stay with training.
+            train.weight * (np.abs(train.t) == 1),
             majority=1,
             assignment_size=self.certificate_size,
             rng=rng,
             name="certificate_size",
             purpose="the certificate",
         )
-        parts = (
-            Answered(train.pairs[part].compact(), train.t[part], train.weight[part])
-            for part in (learn, kept)
-        )
-        learned, judged = parts
-        return learned, judged
+        return _those(train, learn), _those(train, kept)
+
+    def _certified(self, judged: Answered, *, learned: bool) -> Certificate:
+        """Return the certificate, with what is known of wrong answers."""
+        r1, r0 = self.flip_rates_ or (1.0, 0.0)
+        if not learned and np.isclose(1 - r1, r0):
+            return certify(self, judged.pairs, judged.t, flip_rate=float(r0))
+        says = self.predict_pairs(judged.pairs)
+        found = certificate_from_noisy_answers(says, judged.t, (r1, r0))
+        found = replace(found, cross_validated=False)
+        if learned:
+            # The rates themselves are a guess: there may be no noise at all.
+            plain = certify(self, judged.pairs, judged.t)
+            pair, clustering = found.pair_interval, found.clustering_interval
+            found = replace(
+                found,
+                pair_interval=(pair[0], plain.pair_interval[1]),
+                clustering_interval=(clustering[0], plain.clustering_interval[1]),
+            )
+        return found
+
+
+def _those(answered: Answered, which: Any) -> Answered:
+    pairs, t, weight = answered
+    return Answered(pairs[which].compact(), t[which], weight[which])

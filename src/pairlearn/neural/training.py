@@ -133,7 +133,9 @@ def train(
         if settings.checkpoint is not None:
             settings.checkpoint.mkdir(parents=True, exist_ok=True)
             path = settings.checkpoint / "checkpoint.pt"
-        keeper = Keeper(settings.patience, settings.max_epochs, path, fingerprint)
+        # The seed tells which pairs are held out, and the order of the others.
+        of = f"{fingerprint} {seed}"
+        keeper = Keeper(settings.patience, settings.max_epochs, path, of)
         if not len(held_out):
             keeper.patience = None
         callbacks = [*settings.callbacks, keeper]
@@ -264,9 +266,15 @@ def choose_device(device: str, X: PointsLike) -> torch.device:
     """Return the device to train on; "auto": where the points are, or a GPU."""
     if device != "auto":
         try:
-            return torch.device(device)
-        except RuntimeError as error:
+            chosen = torch.device(device)
+        except (RuntimeError, TypeError) as error:
             raise ValueError(f"unknown device {device!r}: {error}") from None
+        if chosen.type == "cuda" and not torch.cuda.is_available():
+            raise ValueError(
+                f"device={device!r} needs a GPU and a torch that is built for it; "
+                "device='auto' takes a GPU if there is one"
+            )
+        return chosen
     if isinstance(X, Tensor) and X.device.type != "cpu":
         return X.device
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
