@@ -354,11 +354,11 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         if both_kinds:
             check_both_kinds(answers[weight > 0])
         classes = self._class_names()
-        used = pairs.used_points()
-        pairs = pairs.compact()
-        X = self._validate_points(pairs.X, reset=reset, rows=used)
+        used = pairs.compact()
+        rows = None if used is pairs else pairs.used_points()
+        X = self._validate_points(used.X, reset=reset, rows=rows)
         self.classes_ = classes
-        return pairs.with_points(X), answers, weight
+        return used.with_points(X), answers, weight
 
     def _prepare_fit(
         self,
