@@ -97,3 +97,47 @@ def test_value_and_gradient_agree_with_numpy(dtype, n_features):
         check=False,
     )
     assert result.returncode == 0, result.stderr
+
+
+# The interpreter accepts more than the compiler does; the compiler needs no GPU.
+COMPILE = """
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from pairlearn.tensors import fused
+
+for kind, rows, width, block, link, noisy in [
+    ("fp32", "i32", 128, 8, "product", False),
+    ("fp32", "i32", 128, 8, "binary", True),
+    ("fp32", "i64", 1, 128, "moment", False),
+    ("fp64", "i32", 256, 2, "binary", True),
+]:
+    numbers, n = {"fp32": 72, "fp64": 128}[kind], f"*{kind}"
+    arguments = {
+        "X": n, "stride": "i32", "left": f"*{rows}", "right": f"*{rows}", "same": n,
+        "different": n, "parameters": n, "partials": "*fp64", "n_pairs": "i32",
+        "n_features": "i32",
+    }
+    constants = {
+        "LINK": link, "NOISY": noisy, "BLOCK": block, "WIDTH": width,
+        "WHOLE": kind == "fp32", "WIDE": kind == "fp64",
+    }
+    source = ASTSource(
+        fused._pass, arguments | dict.fromkeys(constants, "constexpr"), constants, {}
+    )
+    options = {"num_warps": 4, "maxnreg": numbers, "enable_fp_fusion": True}
+    triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options)
+"""
+
+
+def test_compiles_for_cuda(tmp_path):
+    pytest.importorskip("triton.backends.nvidia", reason="needs Triton for NVIDIA")
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", COMPILE],
+        env={**os.environ, "TRITON_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr

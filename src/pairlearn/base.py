@@ -18,7 +18,7 @@ from pairlearn.assignment import (
 )
 from pairlearn.metrics import pair_error
 from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.tables import check_tensor, is_tensor, on_device_of, on_host
+from pairlearn.tables import check_table, check_tensor, is_tensor, on_device_of, on_host
 from pairlearn.validation import (
     check_answers,
     check_both_kinds,
@@ -417,8 +417,11 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
                 "got pairs where points are needed; for pairs use predict_pairs or "
                 "pair_score"
             )
-        if is_tensor(X) and not self._keeps_tensors:
-            X = on_host(X)
+        if is_tensor(X):
+            X = check_table(X)
+            # Apple's devices have no float64, which sums need.
+            if not self._keeps_tensors or X.device.type == "mps":
+                X = on_host(X)
         if is_tensor(X):
             # Names and number of features; the rest stays on the device.
             X = check_tensor(X)

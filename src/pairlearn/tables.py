@@ -57,10 +57,10 @@ def on_device_of(X: Any, values: Any) -> Any:
         return values
     import torch
 
-    tensor = torch.as_tensor(values, device=X.device)
+    tensor = torch.as_tensor(values)
     if tensor.is_floating_point() and X.dtype != torch.float64:
         tensor = tensor.float()
-    return tensor
+    return tensor.to(X.device)
 
 
 def take_rows(X: PointsLike, rows: Ints) -> PointsLike:
@@ -109,10 +109,9 @@ def _dense_tensor(X: Any) -> Any:
 
 
 def check_tensor(X: Any) -> Any:
-    """Return points as a tensor of float32 or float64 that a model can use."""
+    """Return a table that is a tensor as float32 or float64, for a model."""
     import torch
 
-    X = check_table(X)
     if 0 in X.shape:
         what = "sample" if X.shape[0] == 0 else "feature"
         raise ValueError(

@@ -175,26 +175,29 @@ def fused_sums(
     partials = torch.empty(
         launch.n_programs, n_features + 2, dtype=torch.float64, device=X.device
     )
-    _pass[(launch.n_programs,)](
-        X,
-        X.stride(0),
-        left,
-        right,
-        same,
-        different,
-        parameters,
-        partials,
-        n_pairs,
-        n_features,
-        LINK=form.link,
-        NOISY=form.flip_rates is not None,
-        BLOCK=launch.block,
-        WIDTH=width,
-        WHOLE=width == n_features,
-        num_warps=launch.n_warps,
-        maxnreg=launch.n_registers,
-        enable_fp_fusion=True,
-    )
+    # Triton launches on the current device, which need not be that of X.
+    with torch.cuda.device(X.device if X.is_cuda else -1):
+        _pass[(launch.n_programs,)](
+            X,
+            X.stride(0),
+            left,
+            right,
+            same,
+            different,
+            parameters,
+            partials,
+            n_pairs,
+            n_features,
+            LINK=form.link,
+            NOISY=form.flip_rates is not None,
+            BLOCK=launch.block,
+            WIDTH=width,
+            WHOLE=width == n_features,
+            WIDE=X.dtype == torch.float64,
+            num_warps=launch.n_warps,
+            maxnreg=launch.n_registers,
+            enable_fp_fusion=True,
+        )
     return partials.sum(0)
 
 
@@ -244,7 +247,9 @@ def _rest(y, e, WIDE: tl.constexpr):
     """Return 1 - e for e = exp(-y), exact also where y is small."""
     result = 1.0 - e
     if not WIDE:
-        series = y * (1.0 - y * (1 / 2 - y * (1 / 6 - y * (1 / 24))))
+        series = y * (
+            1.0 - y * (0.5 - y * (0.16666666666666666 - y * 0.041666666666666664))
+        )
         result = tl.where(y < 0.05, series, result)
     return result
 
@@ -352,9 +357,9 @@ def _pass(
     BLOCK: tl.constexpr,
     WIDTH: tl.constexpr,
     WHOLE: tl.constexpr,
+    WIDE: tl.constexpr,
 ):
     """Write one program's share of the gradients and the value."""
-    WIDE: tl.constexpr = X.dtype.element_ty == tl.float64
     number = tl.program_id(0)
     column, offset = tl.arange(0, WIDTH), tl.arange(0, BLOCK)
     inside = column < n_features
