@@ -203,37 +203,33 @@ def evaluations(
 
 def sweep(problem: Problem, device: str, bandwidth: float, repeats: int) -> str:
     """Return how fast the kernel is for other ways to cut up its work."""
-    inputs = problem.inputs()
-    n_pairs, n_processors = len(problem.index), 1
-    if device == "cuda":
-        n_processors = torch.cuda.get_device_properties(0).multi_processor_count
-    rows = []
+    inputs, n_pairs = problem.inputs(), len(problem.index)
     usual = Launch.of(problem.X, n_pairs)
+    launches = [
+        Launch.filling(problem.X, n_pairs, block, n_warps, n_registers)
+        for block in (4, 8, 16)
+        for n_warps in (4, 8)
+        for n_registers in (56, 64, 72, 96, 128)
+    ]
+    rows = []
     for name, risk in RISKS.items():
-        for block in (4, 8, 16, 32):
-            for n_warps in (2, 4, 8):
-                for each in (2, 4, 6, 8, 12, 16, 32, 64):
-                    launch = Launch(block, n_warps, each * n_processors)
-                    try:
-                        seconds = device_seconds(
-                            lambda i=inputs, r=risk, k=launch: fused_sums(
-                                *i, problem.w, problem.b, form_of(r), k
-                            ),
-                            device,
-                            repeats,
-                        )
-                    except Exception as error:
-                        print(name, launch, type(error).__name__)
-                        continue
-                    rate = problem.n_bytes / seconds
-                    mark = "*" if launch == usual else ""
-                    rows.append((rate, name, block, n_warps, each, mark))
+        for launch in launches:
+
+            def kernel(risk: Any = risk, launch: Launch = launch) -> Any:
+                form = form_of(risk)
+                return fused_sums(*inputs, problem.w, problem.b, form, launch)
+
+            rate = problem.n_bytes / device_seconds(kernel, device, repeats)
+            rows.append((rate, name, launch))
     rows.sort(reverse=True)
+    header = ["risk", "block", "warps", "registers", "programs", "GB/s", "of copy", ""]
     return table(
-        ["risk", "block", "warps", "programs a processor", "GB/s", "of copy", ""],
-        [[name, str(block), str(n_warps), str(each), f"{rate / 1e9:.0f}",
-          f"{rate / bandwidth:.1%}", mark]
-         for rate, name, block, n_warps, each, mark in rows],
+        header,
+        [
+            [name, *map(str, launch), f"{rate / 1e9:.0f}", f"{rate / bandwidth:.1%}",
+             "*" if launch == usual else ""]
+            for rate, name, launch in rows
+        ],
     )  # fmt: skip
 
 

@@ -11,7 +11,8 @@ import pytest
 import pairlearn
 
 EXTRAS = [
-    "typer", "rich", "matplotlib", "pandas", "polars", "torch", "numba", "pooch"
+    "typer", "rich", "matplotlib", "pandas", "polars", "torch", "triton", "numba",
+    "pooch",
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from pairlearn.assignment import (
 )
 from pairlearn.metrics import pair_error
 from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.tables import check_tensor, is_tensor, on_device_of, on_host
+from pairlearn.tables import check_table, check_tensor, is_tensor, on_device_of, on_host
 from pairlearn.validation import (
     check_answers,
     check_both_kinds,
@@ -356,11 +356,11 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         if both_kinds:
             check_both_kinds(answers[weight > 0])
         classes = self._class_names()
-        used = pairs.used_points()
-        pairs = pairs.compact()
-        X = self._validate_points(pairs.X, reset=reset, rows=used)
+        used = pairs.compact()
+        rows = None if used is pairs else pairs.used_points()
+        X = self._validate_points(used.X, reset=reset, rows=rows)
         self.classes_ = classes
-        return pairs.with_points(X), answers, weight
+        return used.with_points(X), answers, weight
 
     def _prepare_fit(
         self,
@@ -419,8 +419,11 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
                 "got pairs where points are needed; for pairs use predict_pairs or "
                 "pair_score"
             )
-        if is_tensor(X) and not self._keeps_tensors:
-            X = on_host(X)
+        if is_tensor(X):
+            X = check_table(X)
+            # Apple's devices have no float64, which sums need.
+            if not self._keeps_tensors or X.device.type == "mps":
+                X = on_host(X)
         if is_tensor(X):
             # Names and number of features; the rest stays on the device.
             X = check_tensor(X)

@@ -241,7 +241,8 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         ndarray of shape (n_points,)
             Entries of `classes_`.
         """
-        predicted: NDArray[Any] = self.classes_[self._host_scores(X).argmax(axis=1)]
+        best = self._host_scores(X).argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[best]
         if predicted.dtype.kind in "biuf":
             predicted = on_device_of(X, predicted)
         return predicted

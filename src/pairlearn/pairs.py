@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from pairlearn._typing import Floats, Ints, PointsLike
+    from pairlearn._typing import Bools, Floats, Ints, PointsLike
     from pairlearn.graph import Closure, Contradictions
 
 __all__ = ["Pairs", "as_pairs"]
@@ -385,9 +385,10 @@ class Pairs:
         >>> Pairs(np.zeros((9, 1)), [[7, 2]]).compact().index
         array([[1, 0]])
         """
-        used = self.used_points()
-        if len(used) == self.n_points:
+        mask = self._is_used()
+        if mask.all():
             return self
+        used = np.flatnonzero(mask)
         number = np.zeros(self.n_points, dtype=np.intp)
         number[used] = np.arange(len(used))
         return Pairs(take_rows(self.X, used), number[self.index])
@@ -406,9 +407,12 @@ class Pairs:
         >>> Pairs(np.zeros((9, 1)), [[7, 2]]).used_points()
         array([2, 7])
         """
+        return np.flatnonzero(self._is_used())
+
+    def _is_used(self) -> Bools:
         used = np.zeros(self.n_points, dtype=bool)
         used[self.index] = True
-        return np.flatnonzero(used)
+        return used
 
     def answers(self, y: ArrayLike) -> Floats:
         """Return the answers that class labels imply: +1 where they agree.

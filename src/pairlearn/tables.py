@@ -43,12 +43,9 @@ def on_host(values: Any) -> Any:
     """
     if not is_tensor(values):
         return values
-    values = values.detach()
-    if values.is_sparse or not values.is_floating_point():
-        values = values.to_dense() if values.is_sparse else values
-    elif values.element_size() < 4:
+    if values.is_floating_point() and values.element_size() < 4:
         values = values.float()
-    return values.cpu().numpy()
+    return values.detach().cpu().numpy()
 
 
 def on_device_of(X: Any, values: Any) -> Any:
@@ -60,10 +57,10 @@ def on_device_of(X: Any, values: Any) -> Any:
         return values
     import torch
 
-    tensor = torch.as_tensor(values, device=X.device)
+    tensor = torch.as_tensor(values)
     if tensor.is_floating_point() and X.dtype != torch.float64:
         tensor = tensor.float()
-    return tensor
+    return tensor.to(X.device)
 
 
 def take_rows(X: PointsLike, rows: Ints) -> PointsLike:
@@ -112,10 +109,9 @@ def _dense_tensor(X: Any) -> Any:
 
 
 def check_tensor(X: Any) -> Any:
-    """Return points as a tensor of float32 or float64 that a model can use."""
+    """Return a table that is a tensor as float32 or float64, for a model."""
     import torch
 
-    X = check_table(X)
     if 0 in X.shape:
         what = "sample" if X.shape[0] == 0 else "feature"
         raise ValueError(
@@ -126,13 +122,17 @@ def check_tensor(X: Any) -> Any:
 
 
 def stack_rows(left: PointsLike, right: PointsLike) -> PointsLike:
-    """Return the rows of two tables of one kind, one below the other."""
+    """Return the rows of two tables, one below the other, as the first is.
+
+    Both are of one kind, but for tensors, which go with arrays.
+    """
+    right = right if is_tensor(left) else on_host(right)
     if sparse.issparse(left) or sparse.issparse(right):
         return sparse.vstack([left, right], format="csr")
-    if is_tensor(left) or is_tensor(right):
+    if is_tensor(left):
         import torch
 
-        return torch.cat([left, on_device_of(left, on_host(right)).to(left)])
+        return torch.cat([left, torch.as_tensor(right).to(left)])
     module = type(left).__module__.partition(".")[0]
     if module == "pandas":
         import pandas as pd

@@ -85,7 +85,7 @@ class TensorPoints:
         for block in self._blocks():
             wide = block.double()
             sums[0] += wide.sum(0)
-            sums[1] += wide.square_().sum(0) if wide is not block else (wide**2).sum(0)
+            sums[1] += wide.square().sum(0)
         mean, square = (sums / self.n_points).cpu().numpy()
         return mean, np.maximum(square - mean**2, 0.0)
 
@@ -99,8 +99,10 @@ class TensorPoints:
 
     def upload(self, array: Any) -> Tensor:
         """Return an array as a tensor on the device of X."""
-        # Rates and slices of NumPy arrays may be read-only or strided.
-        return torch.tensor(array, device=self.X.device)
+        # Torch warns of arrays that must not be written to, and knows no steps back.
+        return torch.as_tensor(
+            np.require(array, requirements=["C", "W"]), device=self.X.device
+        )
 
     def wide_scores(self, w: Floats, b: float | Floats = 0.0) -> Tensor:
         """Return X w + b on the device, in float64."""
