@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.model_selection import GridSearchCV, KFold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from pairlearn._typing import Floats, Ints
 
 __all__ = ["chosen_by_folds", "citation_net", "image_net", "supervised_net"]
 
