@@ -13,6 +13,7 @@ __all__ = [
     "SDClassifier",
     "OVPCClassifier",
     "SLLCClassifier",
+    "LinkClassifier",
     "PairMetaClassifier",
     "ConstrainedKMeans",
     "ConstrainedSpectralClustering",
@@ -40,6 +41,7 @@ _HOME = {
     "SDClassifier": "linear",
     "OVPCClassifier": "linear",
     "SLLCClassifier": "linear",
+    "LinkClassifier": "linear",
     "PairMetaClassifier": "meta",
     "ConstrainedKMeans": "cluster",
     "ConstrainedSpectralClustering": "cluster",
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from pairlearn.landmarks import LandmarkSimilarity
     from pairlearn.linear import (
         CIPSClassifier,
+        LinkClassifier,
         MCLClassifier,
         OVPCClassifier,
         SDClassifier,

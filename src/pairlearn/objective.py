@@ -444,10 +444,11 @@ class NoisyObjective:
 
     def split(self, v: Floats) -> tuple[Floats, tuple[float, float]]:
         """Return the weights' part and the flip rates (r1, r0)."""
+        # A rate of exactly 0 or 1 would make one wrong answer impossible.
+        rates = np.clip(expit(v[-1:] if self.symmetric else v[-2:]), 1e-10, 1 - 1e-10)
         if self.symmetric:
-            rate = float(expit(v[-1]))
-            return v[:-1], (1 - rate, rate)
-        return v[:-2], (float(expit(v[-2])), float(expit(v[-1])))
+            return v[:-1], (float(1 - rates[0]), float(rates[0]))
+        return v[:-2], (float(rates[0]), float(rates[1]))
 
     def join(self, u: Floats, flip_rates: tuple[float, float]) -> Floats:
         """Return the vector of weights and flip rates."""

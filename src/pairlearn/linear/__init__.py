@@ -2,11 +2,13 @@
 
 from pairlearn.linear.bilinear import OVPCClassifier, SLLCClassifier
 from pairlearn.linear.cips import CIPSClassifier
+from pairlearn.linear.links import LinkClassifier
 from pairlearn.linear.mcl import MCLClassifier
 from pairlearn.linear.sd import SDClassifier
 
 __all__ = [
     "CIPSClassifier",
+    "LinkClassifier",
     "MCLClassifier",
     "OVPCClassifier",
     "SDClassifier",

@@ -101,9 +101,7 @@ class LinearPairClassifier(PairClassifierBase):
 
     def _check_numbers(self, *whole: str) -> None:
         """Refuse parameters that are not numbers of the right kind."""
-        alpha: Any = getattr(self, "alpha", 0.0)
-        if not isinstance(alpha, int | float | np.number) or not 0 <= alpha < np.inf:
-            raise ValueError(f"alpha must be a number, 0 or above; got {alpha!r}")
+        self._check_alpha()
         for name in whole:
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < 1:
@@ -116,6 +114,11 @@ class LinearPairClassifier(PairClassifierBase):
                 raise ValueError(f"{name} must be a number above 0; got {value!r}")
         if getattr(self, "majority", None) is not None:
             majority_sign(self.majority, self._class_names())
+
+    def _check_alpha(self) -> None:
+        alpha: Any = getattr(self, "alpha", 0.0)
+        if not isinstance(alpha, int | float | np.number) or not 0 <= alpha < np.inf:
+            raise ValueError(f"alpha must be a number, 0 or above; got {alpha!r}")
 
     def _minimise(
         self,

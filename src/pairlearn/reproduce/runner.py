@@ -241,7 +241,7 @@ def _quiet_process() -> Iterator[None]:
 @cache
 def versions() -> dict[str, str]:
     """Return what the results depend on: code, libraries, and the machine."""
-    names = ("numpy", "scipy", "scikit-learn", "joblib", "numba")
+    names = ("numpy", "scipy", "scikit-learn", "joblib", "numba", "torch", "skorch")
     found = {"pairlearn": pairlearn.__version__, "source": source_digest()}
     found["commit"] = commit()
     found["python"] = platform.python_version()
