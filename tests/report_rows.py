@@ -5,8 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from pairlearn.reproduce.report import class_assignment
-from pairlearn.reproduce.report.paper import IMAGES, PRIORS, PUBMED, RATES, image_sizes
+from pairlearn.reproduce.report import class_assignment, pubmed, sample_size
+from pairlearn.reproduce.report.paper import (
+    IMAGES,
+    PRIORS,
+    PUBMED,
+    RATES,
+    SIZES,
+    image_sizes,
+)
 from pairlearn.reproduce.report.paper import tabular as printed
 from pairlearn.reproduce.store import Store, Trial
 from pairlearn.theory import naive_assignment_is_right
@@ -41,6 +48,13 @@ def pubmed_rows(model="", **accuracies):
             )
 
 
+def noise_aware_rows(mean=91.0, n=20):
+    """Return trials of our own row of PubMed."""
+    for seed, value in enumerate(spread_out(mean, 0.3, n)):
+        trial = Trial("table-pubmed", "pubmed", pubmed.OURS, 0, seed)
+        yield trial, {"error": 1 - value / 100, "n_pairs": 19000}
+
+
 def size_rows(rise=0.0):
     for dataset in IMAGES:
         for m in image_sizes(dataset):
@@ -51,6 +65,16 @@ def size_rows(rise=0.0):
                         Trial("fig-sample-size", dataset, method, m, seed),
                         {"error": error / 100},
                     )
+
+
+def pair_net_rows(last=1.5, n=20):
+    """Return trials of our network on MNIST, the last of them with this mean."""
+    for m in SIZES:
+        for seed, error in enumerate(spread_out(last * np.sqrt(SIZES[-1] / m), 0.1, n)):
+            yield (
+                Trial("fig-sample-size", "mnist", sample_size.OURS, m, seed),
+                {"error": error / 100},
+            )
 
 
 def prior_rows(sd=40.0, cips=0.0):
@@ -141,7 +165,10 @@ def fill(folder, rows, versions=None, command="pairlearn reproduce all", failure
 def every_row():
     yield from tabular_rows(n=3)
     yield from pubmed_rows()
+    yield from (row for row in pubmed_rows(" (linear)") if row[0].method[:3] != "DML")
+    yield from noise_aware_rows()
     yield from size_rows()
+    yield from pair_net_rows()
     yield from prior_rows()
     yield from assignment_rows()
     yield from naive_rows()

@@ -1,11 +1,20 @@
 """The two figures on images: the number of pairs, and the prior."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 from pairlearn.reproduce.report import prior, sample_size
 from pairlearn.reproduce.store import Trial
-from tests.report_rows import as_frame, check_of, prior_rows, size_rows, verdict
+from tests.report_rows import (
+    as_frame,
+    check_of,
+    pair_net_rows,
+    prior_rows,
+    size_rows,
+    verdict,
+)
 
 
 def test_sample_size_verdict_flips():
@@ -31,6 +40,104 @@ def test_sample_size_needs_two_trials():
     assert some.verdict == "holds"
     assert not some.exceptions
     assert some.missing.endswith("; 3 means not tested (one trial alone)")
+
+
+def test_pair_net_stands_on_its_own_set_alone():
+    paper = as_frame(size_rows())
+    frame = pd.concat([paper, as_frame(pair_net_rows())])
+    section = sample_size.build(frame)
+    table = next(block for block in section.blocks if hasattr(block, "rows"))
+    (number,) = table.ours
+    assert [cell.text for cell in table.rows[number]] == [
+        "**MNIST**", "PairNet (ours, not linear)", "6.7 (0.1)", "4.7 (0.1)",
+        "3.4 (0.1)", "2.4 (0.1)", "1.9 (0.1)", "1.7 (0.1)", "1.5 (0.1)",
+    ]  # fmt: skip
+    assert sum("PairNet" in row[1].text for row in table.rows) == 1
+    text = " ".join(block.text for block in section.blocks if hasattr(block, "text"))
+    assert "PairNet is ours, and not linear" in text
+    assert "on MNIST alone" in text
+    (picture,) = section.pictures
+    assert "PairNet is not in the paper." in picture.caption
+    figure = picture.draw()
+    curves = [
+        [line for line in axes.lines if line.get_label().startswith("PairNet")]
+        for axes in figure.axes
+    ]
+    assert [len(lines) for lines in curves] == [1, 0, 0]
+    ((line,), _, _) = curves
+    others = [other for other in figure.axes[0].lines if other is not line]
+    for look in ("get_color", "get_marker", "get_linestyle"):
+        looks = {getattr(other, look)() for other in others}
+        assert getattr(line, look)() not in looks
+    (legend,) = figure.legends
+    names = [entry.get_text() for entry in legend.get_texts()]
+    assert names[-1] == "PairNet (ours, not linear)"
+    # The verdicts on the paper's methods are what they are without it.
+    plain = sample_size.build(paper)
+    assert section.checks[:2] == plain.checks[:2]
+    text = " ".join(block.text for block in plain.blocks if hasattr(block, "text"))
+    assert "PairNet" not in text + plain.pictures[0].caption
+
+
+def test_sizes_of_pair_net_are_not_those_of_cips():
+    paper, net = as_frame(size_rows()), as_frame(pair_net_rows())
+    for more in (net.assign(m=net["m"] + 1), net[net["m"] == 20000]):
+        section = sample_size.build(pd.concat([paper, more]))
+        assert section.checks[:2] == sample_size.build(paper).checks[:2]
+    # Without any other method.
+    section = sample_size.build(net)
+    assert verdict(section, "CIPS:") == "not run yet"
+    assert verdict(section, NET) == "holds"
+
+
+NET = "PairNet from 20,000 pairs and no label: error at most 2.0 % on MNIST"
+
+
+def test_pair_net_verdict_flips():
+    def check(last, n=20, linear=True):
+        rows = [*(size_rows() if linear else ()), *pair_net_rows(last, n)]
+        return check_of(sample_size.build(as_frame(rows)), NET)
+
+    good = check(1.5)
+    assert good.claim == NET
+    assert good.label == "holds"
+    assert good.number == (
+        "1.50 ± 0.10 % over 20 trials, which lie between 0.78 and 2.22 %; linear, "
+        "on as many pairs: CIPS 12.12 % and SV 12.12 %"
+    )
+    assert check(2.0).verdict == "holds"
+    # Shown as 2.0 in the table, and above all the same.
+    bad = check(2.01, linear=False)
+    assert bad.verdict == "does not hold"
+    assert bad.number.startswith("2.01 ± 0.10 % over 20 trials")
+    assert "linear" not in bad.number
+    assert check(1.5, 2).label == "holds, so far"
+
+
+def test_pair_net_of_part_of_the_trials(monkeypatch):
+    paper, net = as_frame(size_rows()), as_frame(pair_net_rows())
+    frame = pd.concat([paper, net])
+    one = sample_size.build(frame[frame["seed"] == 0])
+    assert verdict(one, NET) == "too few trials"
+    # A quick run has no such size.
+    quick = frame[frame["m"].isin([1000, 4000]) & (frame["seed"] < 2)]
+    section = sample_size.build(quick[quick["dataset"] == "mnist"])
+    assert verdict(section, NET) == "not run yet"
+    table = next(block for block in section.blocks if hasattr(block, "rows"))
+    (number,) = table.ours
+    notes = [cell.note for cell in table.rows[number][2:]]
+    assert notes == ["2/20", "0/20", "2/20", "0/20", "0/20", "0/20", "0/20"]
+    # Failures show, too.
+    lost = {("mnist", 20000, sample_size.OURS): [0]}
+    section = sample_size.build(frame[frame["seed"] > 0], lost)
+    assert check_of(section, NET).label == "holds"
+    assert check_of(section, NET).number.endswith("; without 1 trial that failed")
+    # It is named as soon as a command can run it, or as there are trials.
+    for methods, n_checks in ((("CIPS", "SV"), 2), (("CIPS", "SV", "PairNet"), 3)):
+        known = replace(sample_size.EXPERIMENT, methods=methods)
+        monkeypatch.setattr(sample_size, "EXPERIMENT", known)
+        assert len(sample_size.build(paper).checks) == n_checks
+        assert len(sample_size.build(frame).checks) == 3
 
 
 def test_prior_verdicts_flip():

@@ -133,7 +133,7 @@ def test_same_store_gives_same_bytes(full, tmp_path):
 def test_summary_counts_the_verdicts(full):
     summary, *sections = build(full[0])
     checks = [check for section in sections for check in section.checks]
-    assert len(checks) == 22
+    assert len(checks) == 24
     assert f"Of {len(checks)} checks" in summary.blocks[1].text
     n_partial = sum("so far" in check.label for check in checks)
     decided = sum(check.decided for check in checks)
@@ -156,6 +156,18 @@ def test_assignments_are_counted_beside_trials(markdown):
 
 def test_legend_of_the_verdicts(markdown):
     assert "✓ holds: without any exception; ◐ holds with exceptions: " in markdown
+
+
+def test_rows_of_our_own_are_set_off(html, markdown):
+    rows = re.findall(r'<tr class="ours">.*?</tr>', html)
+    assert len(rows) == 2
+    assert "Noise-aware" in rows[0]
+    assert "PairNet (ours, not linear)" in rows[1]
+    # The cell of the set's name belongs to the row of the first method.
+    assert "MNIST" not in rows[1]
+    assert ".ours > *" in html
+    assert "| Noise-aware | ours, not in the paper | 91.0 (0.3) | – | 19" in markdown
+    assert "Noise-aware is ours; the paper has no such row." in markdown
 
 
 def test_page_fits_a_narrow_screen(html):

@@ -8,6 +8,7 @@ from pairlearn.reproduce.report import (
     methods,
     naive,
     prior,
+    pubmed,
     sample_size,
     tabular,
 )
@@ -16,6 +17,7 @@ from pairlearn.reproduce.report.paper import (
     IMAGES,
     METHODS,
     PRIORS,
+    PUBMED,
     RATES,
     image_sizes,
 )
@@ -52,6 +54,12 @@ def test_what_the_report_expects_is_what_is_planned():
     assert {name for _, _, name in cells} == {*METHODS, *tabular.EXTRA}
     assert {t.seed for t in planned("table-tabular")} == set(range(tabular.N_TRIALS))
     assert {t.method for t in planned("table-methods")} == set(RATES)
+    linear = {name + pubmed.LINEAR for name in PUBMED}
+    assert {t.method for t in planned("table-pubmed")} <= {
+        *PUBMED, *linear, pubmed.OURS
+    }  # fmt: skip
+    known = {*sample_size.METHODS, *sample_size.EXTRA, sample_size.OURS}
+    assert {t.method for t in planned("fig-sample-size")} <= known
     grid = {t.settings["prior"] for t in planned("fig-naive-assignment")}
     assert grid == set(naive.PRIORS)
     assignments = sum(t.settings["repeats"] for t in planned("fig-assignment"))

@@ -186,6 +186,35 @@ def test_latest_of_two_settings(tmp_path):
         assert table.rows[0][2].text == f"{order[1]}.0 (0.0)"
 
 
+def test_settings_that_are_lists(tmp_path):
+    def rows(alphas, n):
+        return [
+            (
+                Trial("table-pubmed", "pubmed", "CIPS", 0, s, {"alphas": alphas}),
+                {"error": 0.1 * len(alphas)},
+            )
+            for s in range(n)
+        ]
+
+    # As long as there are trials, which pandas would compare one by one.
+    fill(tmp_path, [*rows([0.1], 2), *rows([0.1, 1.0, 10.0], 3)])
+    sections = build(tmp_path)
+    (section,) = [s for s in sections if s.name == "table-pubmed"]
+    (table,) = [block for block in section.blocks if hasattr(block, "rows")]
+    assert table.rows[0][2].text == "70.0 (0.0)"
+    (left_out,) = [
+        block
+        for block in sections[-1].blocks
+        if getattr(block, "title", "").startswith("**Left out")
+    ]
+    assert left_out.items == [
+        (
+            "`table-pubmed`, pubmed, CIPS, m = 0: 2 trials with `alphas = [0.1]`; "
+            "shown: 3 with `alphas = [0.1, 1.0, 10.0]`, which are more"
+        )
+    ]
+
+
 def test_report_reads_one_state_of_the_store(tmp_path, monkeypatch):
     fill(tmp_path, method_rows())
     late = Trial("fig-prior", "mnist", "CIPS", 10000, 0, {"prior": "1/7"})
