@@ -79,6 +79,10 @@ def test_paired_difference_uses_common_seeds():
     two = pd.DataFrame({"seed": [1, 0, 7], "error": [3.0, 1.0, 0.0]})
     gap = paired_difference(one, two, "error")
     assert (gap.mean, gap.n) == (1.5, 2)
+    # A store has no column of results that no trial has.
+    empty = pd.DataFrame(columns=["seed"])
+    assert paired_difference(empty, two, "error").n == 0
+    assert paired_difference(one, empty, "error").n == 0
 
 
 def test_slope_and_its_error():
