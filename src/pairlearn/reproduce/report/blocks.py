@@ -123,6 +123,7 @@ class Table:
     words: bool = False  # text rather than numbers: set flush left
     labels: int = 1  # leading columns that name the row
     extra: int | None = None  # from this column on, what the paper has not
+    ours: frozenset[int] = frozenset()  # rows that the paper has not
 
 
 @dataclass(frozen=True)

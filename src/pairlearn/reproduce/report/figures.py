@@ -35,7 +35,8 @@ _PIXELS = 1.42  # the largest size on the page, of a point of 1/72 inch
 # Width in inches of a figure of so many panels side by side.
 PANELS = {1: 4.4, 2: 7.4, 3: 10.4}
 
-# Okabe and Ito's colours, told apart by colour-blind readers.
+# Okabe and Ito's colours, told apart by colour-blind readers; the last is a network
+# of ours, which has a line and a marker of its own besides.
 COLOURS = {
     "CIPS": "#0072b2",
     "MCL": "#cc79a7",
@@ -43,8 +44,10 @@ COLOURS = {
     "SV": "#009e73",
     "OVPC": "#e69f00",
     "SLLC": "#56b4e9",
+    "PairNet": "#d41159",
 }
 RIGHT, WRONG = "#56b4e9", "#e69f00"
+NETWORK = "PairNet"
 
 _SETTINGS: dict[Any, Any] = {
     "svg.hashsalt": "pairlearn",
@@ -103,21 +106,30 @@ def colour_of(method: str) -> str:
     return COLOURS.get(method.removesuffix(SOLVER).strip(), "#777777")
 
 
+def _line_of(method: str) -> dict[str, str]:
+    colour = colour_of(method)
+    if SOLVER in method:
+        return {"linestyle": "--", "marker": "s", "markerfacecolor": "none"}
+    if method == NETWORK:
+        return {"linestyle": "-.", "marker": "D", "markerfacecolor": colour}
+    return {"linestyle": "-", "marker": "o", "markerfacecolor": colour}
+
+
 def curve(
-    axes: Any, x: Sequence[float], values: Sequence[Estimate], method: str
+    axes: Any,
+    x: Sequence[float],
+    values: Sequence[Estimate],
+    method: str,
+    label: str | None = None,
 ) -> None:
     """Draw a method's means with a band of one standard error on both sides."""
     known = [(a, e) for a, e in zip(x, values, strict=True) if e.n]
     if not known:
         return
-    colour, extra = colour_of(method), SOLVER in method
+    colour = colour_of(method)
     place = [a for a, _ in known]
     means = [e.mean for _, e in known]
-    axes.plot(
-        place, means, color=colour, label=method,
-        linestyle="--" if extra else "-", marker="s" if extra else "o",
-        markerfacecolor="none" if extra else colour,
-    )  # fmt: skip
+    axes.plot(place, means, color=colour, label=label or method, **_line_of(method))
     errors = [e.error if e.tested else 0.0 for _, e in known]
     low = [mean - error for mean, error in zip(means, errors, strict=True)]
     high = [mean + error for mean, error in zip(means, errors, strict=True)]

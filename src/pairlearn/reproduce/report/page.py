@@ -177,16 +177,17 @@ def _table(table: Table) -> Iterator[str]:
         for i, name in enumerate(table.head)
     )
     yield f"<thead><tr>{''.join(head)}</tr></thead>"
-    for _, group in groupby(table.rows, key=lambda row: row[0].text):
+    for _, group in groupby(enumerate(table.rows), key=lambda row: row[1][0].text):
         rows = list(group)
         yield "<tbody>"
-        for number, row in enumerate(rows):
+        for number, (place, row) in enumerate(rows):
             cells = [
                 _cell(table, i, cell, span=len(rows) if i == 0 else 1)
                 for i, cell in enumerate(row)
                 if i or not number
             ]
-            yield f"<tr>{''.join(cells)}</tr>"
+            kind = ' class="ours"' if place in table.ours else ""
+            yield f"<tr{kind}>{''.join(cells)}</tr>"
         yield "</tbody>"
     yield "</table>"
     yield "</div>"

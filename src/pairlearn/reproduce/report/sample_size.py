@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from pairlearn.reproduce.images import SAMPLE_SIZE as EXPERIMENT
 from pairlearn.reproduce.report.blocks import (
     Block,
     Cell,
@@ -16,6 +17,7 @@ from pairlearn.reproduce.report.blocks import (
     Verdict,
 )
 from pairlearn.reproduce.report.figures import (
+    NETWORK,
     PANELS,
     curve,
     new_figure,
@@ -51,6 +53,9 @@ __all__ = ["build"]
 NAME = "fig-sample-size"
 METHODS = ("CIPS", "SV")
 EXTRA = (f"CIPS {SOLVER}", f"SV {SOLVER}")
+# A network of ours, on one set; the paper has linear classifiers alone.
+OURS, OURS_ON = NETWORK, "mnist"
+FLOOR, FLOOR_PAIRS = 2.0, 20_000  # its error in percent, from so many pairs
 N_TRIALS = 20
 NOISE = 2.0
 KUZUSHIJI = (
@@ -75,11 +80,18 @@ def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
             "numbers; the table has ours."
         )
     ]
+    on = _sets_of_ours(means, failed)
+    if on:
+        blocks.append(Text(_about_ours(on)))
     if means:
         blocks += [_picture(means), _table(means, failed)]
-    blocks.append(_check(means, failed, "CIPS"))
+    # The sizes of ours are no part of what the paper's method is to be run with.
+    linear = {key: value for key, value in means.items() if key[2] != OURS}
+    blocks.append(_check(linear, failed, "CIPS"))
     if EXTRA[0] in _methods(means):
-        blocks.append(_check(means, failed, EXTRA[0]))
+        blocks.append(_check(linear, failed, EXTRA[0]))
+    if on or OURS in EXPERIMENT.methods:
+        blocks.append(_floor_check(frame, means, failed))
     return Section(NAME, EXPERIMENTS[NAME].title, blocks)
 
 
@@ -87,6 +99,20 @@ def _methods(means: Means) -> tuple[str, ...]:
     """Return the paper's methods, and those with our solver that have been run."""
     found = {method for _, _, method in means}
     return (*METHODS, *(method for method in EXTRA if method in found))
+
+
+def _sets_of_ours(means: Means, failed: Failed) -> dict[str, str]:
+    """Return the titles of the image sets that our network was run on."""
+    found = {dataset for dataset, _, method in (*means, *failed) if method == OURS}
+    return {name: title for name, title in IMAGES.items() if name in found}
+
+
+def _about_ours(on: dict[str, str]) -> str:
+    return (
+        f"{OURS} is ours, and not linear: a small convolutional network that learns "
+        "from pairs drawn in the same way, and from no label. The paper has no "
+        f"such curve. It was run on {' and '.join(on.values())} alone."
+    )
 
 
 def _sizes(means: Means, dataset: str) -> list[int]:
@@ -100,10 +126,11 @@ def _get(means: Means, dataset: str, m: int, method: str) -> Estimate:
 
 def _picture(means: Means) -> Picture:
     shown = run_images(means)
+    ours = "" if not _sets_of_ours(means, {}) else f" {OURS} is not in the paper."
     caption = (
         "Clustering error against the number of pairs: mean over "
         f"{number_of(value.n for value in means.values())}, shaded by one standard "
-        "error. SV knows the labels of the same 2m points."
+        f"error. SV knows the labels of the same 2m points.{ours}"
     )
     if "kuzushiji-mnist" in shown:
         caption += f" {KUZUSHIJI}"
@@ -124,6 +151,8 @@ def _draw(means: Means) -> Any:
         for method in _methods(means):
             values = [_get(means, dataset, m, method) for m in sizes]
             curve(axes, sizes, values, method)
+        values = [_get(means, dataset, m, OURS) for m in sizes]
+        curve(axes, sizes, values, OURS, f"{OURS} (ours, not linear)")
         axes.set_title(title)
         axes.set_xlabel("pairs m")
         axes.set_ylim(0, None)
@@ -135,10 +164,16 @@ def _draw(means: Means) -> Any:
 
 def _table(means: Means, failed: Failed) -> Table:
     sizes = sorted({*SIZES, *(m for _, m, _ in means)})
-    rows = []
+    rows: list[list[Cell]] = []
+    ours = set()
+    on = _sets_of_ours(means, failed)
     for dataset, title in run_images(means).items():
-        for method in _methods(means):
-            row = [Cell(f"**{title}**"), Cell(method)]
+        for method in (*_methods(means), *([OURS] if dataset in on else [])):
+            name = method
+            if method == OURS:
+                ours.add(len(rows))
+                name = f"{OURS} (ours, not linear)"
+            row = [Cell(f"**{title}**"), Cell(name)]
             for m in sizes:
                 value = _get(means, dataset, m, method)
                 possible = m in _sizes(means, dataset)
@@ -152,6 +187,7 @@ def _table(means: Means, failed: Failed) -> Table:
         head=["images", "method", *(f"{m:,}" for m in sizes)],
         rows=rows,
         labels=2,
+        ours=frozenset(ours),
         caption="The numbers of the figure: clustering error in percent, mean "
         f"(standard error), by the number of pairs.{images_not_run(run_images(means))}",
     )
@@ -209,3 +245,39 @@ def _check(means: Means, failed: Failed, method: str) -> Check:
     if alone:
         missing += f"; {alone} means not tested (one trial alone)"
     return Check(claim, tested, verdict, number, exceptions, missing)
+
+
+def _floor_check(frame: pd.DataFrame, means: Means, failed: Failed) -> Check:
+    """Return the check of our network's error from the most pairs."""
+    title, pairs = IMAGES[OURS_ON], f"{FLOOR_PAIRS:,} pairs"
+    claim = f"{OURS} from {pairs} and no label: error at most {FLOOR} % on {title}"
+    tested = (
+        f"The mean clustering error of {OURS}, which is ours and not linear, from "
+        f"{pairs} of {title} is at most {FLOOR} %. If it is above, it does not hold."
+    )
+    key = (OURS_ON, FLOOR_PAIRS, OURS)
+    value = means.get(key, estimate([]))
+    if not value.tested:
+        return unknown(claim, tested, "of 1 means", started=value.n > 0)
+    here = (frame["dataset"] == OURS_ON) & (frame["m"] == FLOOR_PAIRS)
+    errors = 100 * frame[here & (frame["method"] == OURS)]["error"]
+    number = (
+        f"{value.mean:.2f} ± {value.error:.2f} % over {number_of([value.n])}, which "
+        f"lie between {errors.min():.2f} and {errors.max():.2f} %"
+    )
+    linear = {
+        name: mean
+        for name in METHODS
+        if (mean := _get(means, OURS_ON, FLOOR_PAIRS, name)).n
+    }
+    if linear:
+        beside = " and ".join(f"{name} {v.mean:.2f} %" for name, v in linear.items())
+        number += f"; linear, on as many pairs: {beside}"
+    lost = failed.get(key, [])
+    return Check(
+        claim,
+        tested,
+        "holds" if value.mean <= FLOOR else "does not hold",
+        number + without_failures(len(lost)),
+        missing=so_far(1, 1, "means", [n_ended(value, lost)], N_TRIALS),
+    )

@@ -6,6 +6,8 @@ import json
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pairlearn.reproduce.report.blocks import (
     Block,
     Bullets,
@@ -269,7 +271,11 @@ def _with(
     same = frame["run"].notna()
     for name in names:
         wanted = settings.get(name)
-        same &= frame[name].isna() if wanted is None else frame[name] == wanted
+        if wanted is None:
+            same &= frame[name].isna()
+        else:
+            # One by one: a setting may be a list, which pandas would spread out.
+            same &= np.array([value == wanted for value in frame[name]], dtype=bool)
     return same
 
 

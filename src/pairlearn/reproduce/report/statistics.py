@@ -177,7 +177,7 @@ def paired_difference(one: pd.DataFrame, two: pd.DataFrame, column: str) -> Esti
     Parameters
     ----------
     one, two : DataFrame
-        Trials with the columns seed and `column`.
+        Trials with the columns seed and `column`; without trials, with any columns.
     column : str
         What is compared.
 
@@ -185,6 +185,8 @@ def paired_difference(one: pd.DataFrame, two: pd.DataFrame, column: str) -> Esti
     -------
     Estimate
     """
+    if not (len(one) and len(two)):
+        return estimate([])
     left = one.groupby("seed")[column].mean()
     right = two.groupby("seed")[column].mean()
     return estimate((left - right).dropna())
