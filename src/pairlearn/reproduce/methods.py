@@ -18,7 +18,6 @@ from pairlearn.linear import (
 from pairlearn.metrics import clustering_error
 from pairlearn.objective import Frame, PointObjective
 from pairlearn.points import as_points
-from pairlearn.reproduce.networks import image_net
 from pairlearn.risks import PointRisk
 from pairlearn.solvers import minimise_lbfgs, minimise_sgd
 
@@ -109,14 +108,6 @@ def _supervised(sample: Sample, settings: Mapping[str, Any], seed: int) -> NDArr
     return np.where(scores > 0, 1, -1)
 
 
-def _pair_net(sample: Sample, settings: Mapping[str, Any], seed: int) -> NDArray[Any]:
-    """Train a small convolutional network on the images of the pairs."""
-    from pairlearn.neural import PairNet
-
-    net = PairNet(image_net, **settings, random_state=seed)
-    return np.asarray(net.fit(sample.pairs, sample.t).predict(sample.X_test))
-
-
 METHODS = {
     "CIPS": Method({**SGD, "n_init": 1}, _classifier(CIPSClassifier)),
     "MCL": Method({**SGD, "n_init": 1}, _classifier(MCLClassifier)),
@@ -129,17 +120,6 @@ METHODS = {
     # Ten starts were scikit-learn's default in the paper's time; today it is one.
     "KM": Method({"n_clusters": 2, "n_init": 10}, _kmeans),
     "SV": Method(SGD, _supervised),
-    "PairNet": Method(
-        {
-            "optimizer": "adamw",
-            "lr": 1e-3,
-            "weight_decay": 1e-4,
-            "batch_size": 128,
-            "max_epochs": 30,
-            "patience": 5,
-        },
-        _pair_net,
-    ),
     "CIPS (L-BFGS)": Method(LBFGS, _classifier(CIPSClassifier)),
     "MCL (L-BFGS)": Method(LBFGS, _classifier(MCLClassifier)),
     "SD (L-BFGS)": Method({**LBFGS, "loss": "logistic"}, _sd),
