@@ -191,7 +191,7 @@ def _net(
     options: dict[str, Any] = {"device": str(device), "precision": settings.precision}
     if settings.distributed:
         options = {
-            "accelerator": _accelerator(settings),
+            "accelerator": _accelerator(settings, device),
             "device": None,
             # Its log is printed whatever `verbose` says.
             "callbacks__print_log__sink": _silent,
@@ -226,7 +226,7 @@ def _silent(*_: Any) -> None:
     """Print nothing."""
 
 
-def _accelerator(settings: Settings) -> Any:
+def _accelerator(settings: Settings, device: torch.device) -> Any:
     try:
         from accelerate import Accelerator
         from accelerate.utils import DataLoaderConfiguration
@@ -238,7 +238,8 @@ def _accelerator(settings: Settings) -> Any:
     short = {"float16": "fp16", "bfloat16": "bf16"}
     accelerator = Accelerator(
         mixed_precision=short.get(settings.precision or "", "no"),
-        cpu=settings.device == "cpu",
+        # Without it, processes on a machine without a GPU would not know each other.
+        cpu=device.type == "cpu",
         # A batch is shared out, so that its size means the same on any number of
         # machines, and so does the result.
         dataloader_config=DataLoaderConfiguration(split_batches=True),
