@@ -194,7 +194,7 @@ class NetworkClassifier(PairClassifierBase):
         ):
             got = repr(self.optimizer)
             if isinstance(self.optimizer, torch.optim.Optimizer):
-                got = f"a {type(self.optimizer).__name__} that is already made"
+                got = "an optimizer that is already made"
             raise TypeError(
                 f"optimizer must be one of {OPTIMIZERS} or a class, such as "
                 f"torch.optim.RAdam; got {got}"

@@ -306,7 +306,8 @@ def choose_device(device: str, X: PointsLike) -> torch.device:
                 torch.zeros(1, device=chosen).item()
             except (RuntimeError, NotImplementedError) as error:
                 raise ValueError(
-                    f"device={device!r} cannot be used here: {error}"
+                    f"device={device!r} cannot be used on this machine, or with this "
+                    "torch; device='auto' takes what there is"
                 ) from error
         return chosen
     if isinstance(X, Tensor) and X.device.type != "cpu":
