@@ -32,6 +32,12 @@ CASES = [
     ({"module": torch.nn.Linear(4, 1)}, ValueError, "module cannot take.*3 features"),
     ({"module": torch.nn.Linear(3, 2)}, ValueError, r"module must return.*\(2, 2\)"),
     ({"module": torch.nn.Linear(3, 1), "n_classes": 3}, ValueError, r"shape \(n, 3\)"),
+    (
+        {"module": torch.nn.Linear(3, 1).requires_grad_(False)},
+        ValueError,
+        "module has no weights that can be learned",
+    ),
+    ({"module": torch.nn.AvgPool1d(3)}, ValueError, "module has no weights"),
     ({"hidden": 5}, ValueError, "hidden"),
     ({"hidden": None}, ValueError, "hidden"),
     ({"hidden": (0,)}, ValueError, "hidden"),
@@ -57,6 +63,11 @@ CASES = [
     ({"optimizer": "rmsprop"}, ValueError, "unknown optimizer.*'adam'.*'sgd'"),
     ({"optimizer": 5}, TypeError, "optimizer must be"),
     ({"optimizer": torch.nn.Linear}, TypeError, "optimizer must be"),
+    (
+        {"optimizer": torch.optim.SGD([torch.zeros(1)])},
+        TypeError,
+        "optimizer must be.*got an optimizer that is already made$",
+    ),
     ({"lr": 0}, ValueError, "lr must be a number above 0"),
     ({"lr": np.inf}, ValueError, "lr must be"),
     ({"lr": np.nan}, ValueError, "lr must be"),
@@ -75,7 +86,10 @@ CASES = [
     ({"precision": "half"}, ValueError, "unknown precision 'half'.*'bfloat16'"),
     ({"precision": torch.float16}, ValueError, "unknown precision"),
     ({"device": "gpu"}, ValueError, "unknown device 'gpu'"),
-    ({"device": None}, ValueError, "unknown device None"),
+    ({"device": None}, ValueError, "unknown device None; take 'auto'"),
+    ({"device": "meta"}, ValueError, "device='meta' cannot be used on"),
+    ({"device": "cuda:99"}, ValueError, "device='cuda:99'"),
+    ({"checkpoint": __file__}, OSError, "checkpoint=.*is not a folder that can be"),
     ({"distributed": True, "random_state": None}, ValueError, "distributed needs a ra"),
     ({"checkpoint": 5}, TypeError, "checkpoint must be the path"),
     (
@@ -118,6 +132,20 @@ def test_parameters(parameters, kind, message, monkeypatch):
 def test_a_gpu_that_is_not_there():
     with pytest.raises(ValueError, match="device='cuda' needs a GPU"):
         PairNet(**{**SMALL, "device": "cuda"}).fit(PAIRS, T)
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pairlearn.neural.training.TemporaryFile", refuse)
+    with pytest.raises(PermissionError, match=r"checkpoint=.*\(Permission denied\)"):
+        PairNet(**SMALL, checkpoint=tmp_path).fit(PAIRS, T)
+
+
+def test_a_lazy_module_learns_its_width_from_the_points():
+    net = PairNet(torch.nn.LazyLinear(1), **{**SMALL, "hidden": ()}).fit(PAIRS, T)
+    assert net.module_.in_features == 3
 
 
 @pytest.mark.parametrize(

@@ -467,11 +467,14 @@ def test_the_precision_is_that_of_the_layers(precision, monkeypatch):
 # --- Several processes ------------------------------------------------------------
 
 CASES = {
+    # Processes find each other also where a GPU was looked for in vain; the first
+    # case decides for all how they do it.
+    "uneven": {"max_epochs": 2, "batch_size": 21,
+               "device": "cpu" if torch.cuda.is_available() else "auto"},
     "plain": {"max_epochs": 4, "batch_size": 20},
     "stops": {"max_epochs": 30, "batch_size": 20, "patience": 2, "hidden": [64],
               "lr": 0.1},
     "flips": {"max_epochs": 3, "batch_size": 20, "flip_rates": "auto"},
-    "uneven": {"max_epochs": 2, "batch_size": 21},
 }  # fmt: skip
 # 140 pairs to learn from and 60 held out: whole batches for both processes.
 SHARED = {"hidden": [8], "lr": 0.02, "validation_size": 0.3, "precision": "float64"}

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from skorch.callbacks import Callback
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from pairlearn.base import PairClassifierBase
 from pairlearn.neural.batches import gather
@@ -133,6 +134,8 @@ class NetworkClassifier(PairClassifierBase):
             ) from error
         module.train(training)
         self._check_output(shape, len(two))
+        if not any(p.requires_grad for p in module.parameters()):
+            raise ValueError("the module has no weights that can be learned")
         return module
 
     def _check_output(self, shape: tuple[int, ...], n_points: int) -> None:
@@ -169,6 +172,8 @@ class NetworkClassifier(PairClassifierBase):
         digest = hashlib.sha256(described.encode())
         if isinstance(self.module, nn.Module):
             for value in self.module.state_dict().values():
+                if is_lazy(value):
+                    continue  # it has no value yet
                 digest.update(value.detach().cpu().double().numpy().tobytes())
         pairs = answered.pairs
         digest.update(repr((pairs.shape, pairs.n_points)).encode())
@@ -187,9 +192,12 @@ class NetworkClassifier(PairClassifierBase):
             isinstance(self.optimizer, type)
             and issubclass(self.optimizer, torch.optim.Optimizer)
         ):
+            got = repr(self.optimizer)
+            if isinstance(self.optimizer, torch.optim.Optimizer):
+                got = "an optimizer that is already made"
             raise TypeError(
                 f"optimizer must be one of {OPTIMIZERS} or a class, such as "
-                f"torch.optim.RAdam; got {self.optimizer!r}"
+                f"torch.optim.RAdam; got {got}"
             )
         if not (self.module is None or callable(self.module)):
             raise TypeError(

@@ -32,7 +32,7 @@ class DeepMetricClassifier(PairClusterer, NetworkClassifier):
     The network G minimises a :class:`ContrastiveLoss`: points of one class are drawn
     together, points of different classes are pushed apart. k-means on the embeddings of
     the training points then finds the classes, and new points go to the nearest
-    centre. With two clusters the score is f(x) = |G(x) - c_0|^2 - |G(x) - c_1|^2.
+    centre. With two clusters the score is ``f(x) = |G(x) - c_0|^2 - |G(x) - c_1|^2``.
 
     Parameters
     ----------

@@ -78,7 +78,9 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         The network: takes points of shape (n, n_features), returns scores of shape
         (n,) or (n, 1), or (n, n_classes) for more classes. An instance is copied, and
         training begins from its weights; a class or function is called without
-        arguments. None: an :class:`MLP` behind standardised features.
+        arguments. It gets the points as they are, and its last layer should be linear:
+        scores need both signs, so no sigmoid or softmax. None: an :class:`MLP` behind
+        standardised features.
     hidden : sequence of int, default=(100, 100)
         Units of the hidden layers of that MLP.
     loss : {"likelihood", "product"} or Module, default="likelihood"

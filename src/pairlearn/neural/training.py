@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from copy import deepcopy
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,8 +132,7 @@ def train(
 
         path = None
         if settings.checkpoint is not None:
-            settings.checkpoint.mkdir(parents=True, exist_ok=True)
-            path = settings.checkpoint / "checkpoint.pt"
+            path = _checkpoint_path(settings)
         # The seed tells which pairs are held out, and the order of the others.
         of = f"{fingerprint} {seed}"
         keeper = Keeper(settings.patience, settings.max_epochs, path, of)
@@ -191,7 +191,7 @@ def _net(
     options: dict[str, Any] = {"device": str(device), "precision": settings.precision}
     if settings.distributed:
         options = {
-            "accelerator": _accelerator(settings),
+            "accelerator": _accelerator(settings, device),
             "device": None,
             # Its log is printed whatever `verbose` says.
             "callbacks__print_log__sink": _silent,
@@ -222,11 +222,29 @@ def _net(
     )
 
 
+def _checkpoint_path(settings: Settings) -> Path:
+    """Return the file for checkpoints, and find out now whether it can be written."""
+    folder: Any = settings.checkpoint
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Of several processes one writes, perhaps on another machine.
+        if not settings.distributed:
+            TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"checkpoint={str(folder)!r} is not a folder that can be written to "
+            f"({error.strerror})",
+        ) from error
+    path: Path = folder / "checkpoint.pt"
+    return path
+
+
 def _silent(*_: Any) -> None:
     """Print nothing."""
 
 
-def _accelerator(settings: Settings) -> Any:
+def _accelerator(settings: Settings, device: torch.device) -> Any:
     try:
         from accelerate import Accelerator
         from accelerate.utils import DataLoaderConfiguration
@@ -238,7 +256,8 @@ def _accelerator(settings: Settings) -> Any:
     short = {"float16": "fp16", "bfloat16": "bf16"}
     accelerator = Accelerator(
         mixed_precision=short.get(settings.precision or "", "no"),
-        cpu=settings.device == "cpu",
+        # Without it, processes on a machine without a GPU would not know each other.
+        cpu=device.type == "cpu",
         # A batch is shared out, so that its size means the same on any number of
         # machines, and so does the result.
         dataloader_config=DataLoaderConfiguration(split_batches=True),
@@ -267,13 +286,29 @@ def choose_device(device: str, X: PointsLike) -> torch.device:
     if device != "auto":
         try:
             chosen = torch.device(device)
-        except (RuntimeError, TypeError) as error:
-            raise ValueError(f"unknown device {device!r}: {error}") from None
-        if chosen.type == "cuda" and not torch.cuda.is_available():
+        except (RuntimeError, TypeError):
+            raise ValueError(
+                f"unknown device {device!r}; take 'auto', 'cpu', 'cuda' or 'cuda:1'"
+            ) from None
+        n_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if chosen.type == "cuda" and not n_gpus:
             raise ValueError(
                 f"device={device!r} needs a GPU and a torch that is built for it; "
                 "device='auto' takes a GPU if there is one"
             )
+        if chosen.type == "cuda" and (chosen.index or 0) >= n_gpus:
+            raise ValueError(
+                f"there is no device={device!r}: GPUs are numbered from 0, and "
+                f"{n_gpus} can be seen"
+            )
+        if chosen.type not in ("cpu", "cuda"):
+            try:
+                torch.zeros(1, device=chosen).item()
+            except (RuntimeError, NotImplementedError) as error:
+                raise ValueError(
+                    f"device={device!r} cannot be used on this machine, or with this "
+                    "torch; device='auto' takes what there is"
+                ) from error
         return chosen
     if isinstance(X, Tensor) and X.device.type != "cpu":
         return X.device
