@@ -20,6 +20,10 @@ from pairlearn.neural import (  # noqa: E402
 )
 from pairlearn.neural.batches import PairBatches, gather  # noqa: E402
 
+# Many nets here are trained for a few epochs only: too few to leave the flat start.
+pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
+
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(160, 3))
 PAIRS, T = Pairs.sample(X, 80, X[:, 0] > 0, random_state=0)

@@ -29,6 +29,10 @@ from pairlearn.neural import (  # noqa: E402
     SemiSupervisedPairLoss,
 )
 
+# Many nets here are trained for a few epochs only: too few to leave the flat start.
+pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
+
+
 SMALL = {"hidden": (16,), "lr": 0.03, "batch_size": 64, "device": "cpu"}
 SMALL["random_state"] = 0
 # One step an epoch over all pairs, from given weights: nothing is left to chance.

@@ -24,6 +24,9 @@ from pairlearn import Pairs, clustering_error  # noqa: E402
 from pairlearn.neural import MLP, PairNet, ProductLoss, SDLoss  # noqa: E402
 from pairlearn.neural.training import _hold_out  # noqa: E402
 
+# Many nets here are trained for a few epochs only: too few to leave the flat start.
+pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 2))
 Y = np.where((X**2).sum(axis=1) > 1.0, 1, -1)
@@ -487,6 +490,7 @@ import numpy as np
 from pairlearn import Pairs
 from pairlearn.neural import PairNet
 
+
 folder = Path(sys.argv[1])
 data = np.load(folder / "data.npz")
 pairs, said = Pairs(data["X"], data["index"]), {}
@@ -554,3 +558,14 @@ def test_without_accelerate_the_error_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "accelerate", None)
     with pytest.raises(ImportError, match="pip install accelerate"):
         net(distributed=True).fit(PAIRS, T)
+
+
+def test_a_network_that_learned_nothing_warns():
+    class Flat(torch.nn.Linear):
+        def forward(self, x):
+            return torch.sigmoid(super().forward(x))
+
+    net = PairNet(Flat(2, 1), device="cpu", max_epochs=3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="says the same of all points after 3"):
+        net.fit(PAIRS, T)
+    assert len(np.unique(net.predict(X))) == 1

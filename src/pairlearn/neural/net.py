@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor
 
@@ -26,6 +28,7 @@ from pairlearn.neural.losses import (
 )
 from pairlearn.neural.training import outputs
 from pairlearn.probabilistic import SEVERAL, ProbabilisticPairClassifier
+from pairlearn.tables import take_rows
 from pairlearn.validation import check_choice
 
 if TYPE_CHECKING:
@@ -273,6 +276,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         trained = self._train(train, criterion, n_outputs, rng)
         self.flip_rates_ = getattr(trained.criterion, "flip_rates", None)
         self._sign, self._order = 1.0, np.arange(n_outputs)
+        self._warn_if_nothing_learned(train.pairs)
         self._assign_from(kept)
         self.certificate_: Certificate | None = None
         if judged is not None:
@@ -355,6 +359,20 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             raise ValueError(
                 f"with n_classes={self.n_classes} the module must return scores of "
                 f"shape {wanted}; for {n_points} points it returned {shape}"
+            )
+
+    def _warn_if_nothing_learned(self, pairs: Pairs) -> None:
+        """Warn if the network puts all points into one class."""
+        some = self._scores(take_rows(pairs.X, np.arange(min(1000, pairs.n_points))))
+        classes = some > 0 if self.n_classes == 2 else some.argmax(axis=1)
+        if len(np.unique(classes)) == 1:
+            warnings.warn(
+                f"the network says the same of all points after {self.n_iter_} epochs: "
+                "it has not left the flat place where training begins. Try patience="
+                "None, another lr, batch normalisation in the module, or scaled "
+                "features; its last layer must be linear, without an activation",
+                ConvergenceWarning,
+                stacklevel=3,
             )
 
     def _keep_for_certificate(
