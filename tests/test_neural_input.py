@@ -182,7 +182,7 @@ def test_features_too_large_for_the_module():
 
 # --- Batches ----------------------------------------------------------------------
 
-SPARSE = sparse.random_array((160, 3), density=0.4, format="csr", rng=0)
+SPARSE = sparse.random(160, 3, density=0.4, format="csr", random_state=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
