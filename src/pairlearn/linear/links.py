@@ -241,7 +241,12 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         """
         self._check_parameters()
         train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
-        similarity = self._similarities(train.pairs)
+        used = train.weight > 0
+        if not used.all():
+            # Pairs that do not count shall set neither strengths nor folds.
+            counted = train.pairs[used].compact()
+            train = type(train)(counted, train.t[used], train.weight[used])
+        similarity = self._similarities(train.pairs, train.weight)
         mean_variance = float(as_points(train.pairs.X).mean_and_variance()[1].mean())
         given: Any = self.alpha
         self.alpha_ = 0.0 if given == "auto" else float(given)
@@ -347,14 +352,16 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         )
         return LinkObjective(held_out, similarity[test])(v)[0]
 
-    def _similarities(self, pairs: Pairs) -> Floats:
+    def _similarities(self, pairs: Pairs, weight: Floats) -> Floats:
         """Return the similarity of each pair, centred and of unit variance."""
         if self.similarity is None:
             return np.zeros(len(pairs))
         X = pairs.X
-        square = X.multiply(X) if sparse.issparse(X) else X**2
-        squares = square.sum(axis=1)
-        norm = np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
+        if sparse.issparse(X):
+            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        else:
+            squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        norm = np.sqrt(squares)
         norm[norm == 0] = 1.0
         parts = []
         for begin in range(0, len(pairs), CHUNK):
@@ -365,7 +372,9 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
                 dot = np.einsum("ij,ij->i", X[left], X[right], dtype=np.float64)
             parts.append(dot / (norm[left] * norm[right]))
         found = np.concatenate(parts)
-        similarity: Floats = (found - found.mean()) / (found.std() or 1.0)
+        found -= np.average(found, weights=weight)
+        spread = np.sqrt(np.average(found**2, weights=weight))
+        similarity: Floats = found / (spread or 1.0)
         return similarity
 
     def _check_parameters(self) -> None:

@@ -1,0 +1,55 @@
+"""LinkClassifier: weights of pairs, uneven numbers of links and couples, odd points."""
+
+import numpy as np
+import pytest
+
+from pairlearn import LinkClassifier, Pairs
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """Points of two classes, a third of them positive, and links that favour one."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(1500) < 0.3, 1, -1)
+    X = rng.normal(size=(1500, 3)) + np.outer(y > 0, [2.5, 0, 0])
+    couples = rng.integers(1500, size=(12000, 2))
+    couples = couples[couples[:, 0] != couples[:, 1]]
+    same = y[couples[:, 0]] == y[couples[:, 1]]
+    links = couples[rng.random(len(couples)) < np.where(same, 0.3, 0.03)]
+    return X, y, links
+
+
+def with_couples(graph, times):
+    """Return the links with so many times as many random couples, and answers."""
+    X, _, links = graph
+    rng = np.random.default_rng(1)
+    n = int(times * len(links))
+    first = rng.integers(len(X), size=n)
+    second = (first + rng.integers(1, len(X), size=n)) % len(X)
+    index = np.concatenate([links, np.stack([first, second], axis=1)])
+    return Pairs(X, index), np.repeat([1.0, -1.0], [len(links), n])
+
+
+def test_a_pair_of_weight_zero_changes_nothing(graph):
+    pairs, t = with_couples(graph, 1)
+    far = np.array([[1e3, 0, 0], [-1e3, 0, 0]])
+    n = pairs.n_points
+    more = Pairs(np.concatenate([pairs.X, far]), [*pairs.index, (n, n + 1)])
+    weight = np.append(np.ones(len(t)), 0.0)
+    plain = LinkClassifier(random_state=0).fit(pairs, t)
+    weighted = LinkClassifier(random_state=0).fit(more, [*t, 1], sample_weight=weight)
+    assert weighted.alpha_ == plain.alpha_
+    np.testing.assert_allclose(weighted.coef_, plain.coef_)
+    np.testing.assert_allclose(weighted.link_odds_, plain.link_odds_)
+
+
+def test_a_weight_of_two_is_a_pair_twice(graph):
+    pairs, t = with_couples(graph, 1)
+    weight = np.random.default_rng(2).integers(1, 4, len(t))
+    twice = np.repeat(np.arange(len(t)), weight)
+    clf = LinkClassifier(alpha=0.02, tol=1e-8)
+    once = clf.fit(pairs, t, sample_weight=weight).similarity_weight_, clf.link_odds_[0]
+    clf.fit(pairs[twice], t[twice])
+    np.testing.assert_allclose(
+        once, (clf.similarity_weight_, clf.link_odds_[0]), rtol=1e-5
+    )
