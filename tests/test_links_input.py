@@ -53,3 +53,23 @@ def test_a_weight_of_two_is_a_pair_twice(graph):
     np.testing.assert_allclose(
         once, (clf.similarity_weight_, clf.link_odds_[0]), rtol=1e-5
     )
+
+
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment hardly")
+@pytest.mark.parametrize("times", [0.3, 1, 4])
+def test_the_majority_is_found_whatever_the_share_of_couples(graph, times):
+    X, y, _ = graph
+    pairs, t = with_couples(graph, times)
+    clf = LinkClassifier(similarity=None, alpha=0.01, majority=-1, random_state=0)
+    clf.set_params(assignment_size=0.4).fit(pairs, t)
+    assert np.mean(clf.predict(X) != y) < 0.25
+    turned = LinkClassifier(similarity=None, alpha=0.01).fit(pairs, t)
+    turned.assign_from_pairs(pairs, t, majority=-1)
+    assert np.mean(turned.predict(X) != y) < 0.25
+
+
+def test_couples_alone_do_not_tell_the_majority(graph):
+    pairs, t = with_couples(graph, 1)
+    clf = LinkClassifier(similarity=None, alpha=0.01).fit(pairs, t)
+    with pytest.raises(ValueError, match="0 links"):
+        clf.assign_from_pairs(pairs[t < 0], t[t < 0], majority=-1)

@@ -14,7 +14,7 @@ from pairlearn.points import as_points
 from pairlearn.probabilistic import ProbabilisticPairClassifier
 from pairlearn.risks import BinaryLink, LikelihoodRisk, answer_coefficients
 from pairlearn.solvers import minimise_lbfgs, starts
-from pairlearn.validation import check_choice
+from pairlearn.validation import check_choice, check_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,8 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     majority : {+1, -1}, class name or None, default=None
         The class that holds more than half of the points. None: no class assignment.
     assignment_size : float or int, default=0.2
-        Share (or number) of pairs kept out of training for class assignment.
+        Share (or number) of pairs kept out of training for class assignment, which
+        takes as many links as couples of them.
     classes : tuple or None, default=None
         Names of the classes; None: (-1, 1).
     random_state : int, RandomState or None, default=None
@@ -376,6 +377,38 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         spread = np.sqrt(np.average(found**2, weights=weight))
         similarity: Floats = found / (spread or 1.0)
         return similarity
+
+    def _assign_by(
+        self,
+        pairs: Pairs,
+        scores: Floats,
+        t: Floats,
+        sample_weight: ArrayLike | None,
+        majority: Any,
+    ) -> Self:
+        """Settle the sign from as many links as couples.
+
+        The class that is more frequent among the ends of links than among random
+        points is the larger one. In equal numbers, that is what Q says; otherwise the
+        more numerous kind would outvote the other, whatever the classes are.
+        """
+        weight = check_weights(sample_weight, len(pairs)).copy()
+        kinds = [np.flatnonzero((sign * t > 0) & (weight > 0)) for sign in (1, -1)]
+        n = min(map(len, kinds))
+        if n == 0:
+            raise ValueError(
+                "class assignment needs links and random couples, and there are "
+                f"{len(kinds[0])} links and {len(kinds[1])} couples for it; raise "
+                "assignment_size, or use assign_from_points"
+            )
+        rng = np.random.RandomState(0)
+        kinds = [np.sort(rng.permutation(kind)[:n]) for kind in kinds]
+        for kind in kinds:
+            weight[kind] /= weight[kind].mean()
+        chosen = np.concatenate(kinds)
+        return super()._assign_by(
+            pairs[chosen], scores, t[chosen], weight[chosen], majority
+        )
 
     def _check_parameters(self) -> None:
         check_choice("similarity", self.similarity, ("cosine", None))
