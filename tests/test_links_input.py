@@ -73,3 +73,32 @@ def test_couples_alone_do_not_tell_the_majority(graph):
     clf = LinkClassifier(similarity=None, alpha=0.01).fit(pairs, t)
     with pytest.raises(ValueError, match="0 links"):
         clf.assign_from_pairs(pairs[t < 0], t[t < 0], majority=-1)
+
+
+def test_a_penalty_that_leaves_nothing_is_told(graph):
+    pairs, t = with_couples(graph, 1)
+    with pytest.warns(UserWarning, match="next to nothing"):
+        LinkClassifier(alpha=1e3).fit(pairs, t)
+
+
+def halves(n_features):
+    """Return points of two equal classes, parted at zero, links and couples."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, n_features))
+    drawn = rng.integers(600, size=(6000, 2))
+    drawn = drawn[drawn[:, 0] != drawn[:, 1]]
+    couples, drawn = drawn[:1000], drawn[1000:]
+    alike = np.ptp((X[drawn, 0] > 0).astype(int), axis=1) == 0
+    index = np.concatenate([drawn[alike][:1000], couples])
+    return Pairs(X, index), np.repeat([1.0, -1.0], 1000)
+
+
+@pytest.mark.parametrize("n_features", [1, 3])
+def test_the_strength_is_chosen_though_the_strongest_leaves_nothing(n_features):
+    # With classes of one size no weights at all are stationary; weaker penalties
+    # must not begin there.
+    pairs, t = halves(n_features)
+    clf = LinkClassifier(random_state=0).fit(pairs, t)
+    wrong = np.mean((clf.predict(pairs.X) > 0) != (pairs.X[:, 0] > 0))
+    assert min(wrong, 1 - wrong) < 0.05
+    assert clf.link_odds_[0] > clf.link_odds_[1]

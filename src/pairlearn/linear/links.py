@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -37,6 +38,8 @@ FEWEST_JUDGED = 50
 # Where the log-odds of a link begin: for two of one class, for others, of similarity.
 START = (0.5, -1.7, 0.0)
 CHUNK = 10_000
+# Scores that differ by less than this say next to the same of all points.
+FLAT = 0.1
 
 
 class LinkObjective:
@@ -99,6 +102,13 @@ class LinkObjective:
         return value, np.concatenate([gradient, extra])
 
 
+def _start(objective: PairObjective) -> Floats:
+    """Return weights to begin with, whose scores differ from point to point."""
+    u = starts(objective, 1)[0]
+    spread = float(np.std(objective.points.scores(*objective.weights(u))))
+    return u / spread if 1e-9 < spread < FLAT else u
+
+
 class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     r"""Linear classifier from links, with random couples in place of dissimilar ones.
 
@@ -123,7 +133,8 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         likelihood in five folds that share no point is within one standard error of
         the best.
     similarity : {"cosine"} or None, default="cosine"
-        s: the cosine of the angle between the points as given, or none.
+        s: the cosine of the angle between the points as given, or none. Points of one
+        feature have none.
     fit_intercept : bool, default=True
         Whether f has the intercept b.
     max_iter : int, default=200
@@ -261,6 +272,13 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         self.similarity_weight_ = float(c)
         self._record(solution)
         self._fix_sign()
+        if np.std(self._scores(train.pairs.X)) < FLAT / 100:
+            warnings.warn(
+                "the weights are next to nothing: the penalty outweighs the links, or "
+                "they follow no linear boundary, or the points are all alike. Lower "
+                "alpha",
+                stacklevel=2,
+            )
         return self._assign_from(kept)
 
     def _solve(
@@ -270,6 +288,7 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         points = as_points(given.pairs.X)
         same, different = answer_coefficients(given.t, given.weight)
         found: list[tuple[Solution, PairObjective]] = []
+        flat = True
         for alpha in alphas:
             frame = Frame.of(points, alpha, self.fit_intercept)
             objective = PairObjective(
@@ -281,19 +300,21 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
                 alpha,
                 frame,
             )
+            # No weights are a place that nothing leads away from: begin afresh there.
+            begin = [np.append(_start(objective), START)] if flat else []
             if found:
                 last, before = found[-1]
                 w, b = before.weights(last.u[:-3])
-                start = np.append(frame.coordinates(w, float(b)), last.u[-3:])
-            else:
-                start = np.append(starts(objective, 1)[0], START)
+                begin.append(np.append(frame.coordinates(w, float(b)), last.u[-3:]))
             solution = minimise_lbfgs(
                 LinkObjective(objective, similarity),
-                [start],
+                begin,
                 max_iter=self.max_iter,
                 tol=self.tol,
             )
             found.append((solution, objective))
+            scores = points.scores(*objective.weights(solution.u[:-3]))
+            flat = bool(np.std(scores) < FLAT)
         return found
 
     def _choose(
@@ -355,7 +376,8 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
 
     def _similarities(self, pairs: Pairs, weight: Floats) -> Floats:
         """Return the similarity of each pair, centred and of unit variance."""
-        if self.similarity is None:
+        # With one feature the cosine is +1 or -1, and would stand for the classes.
+        if self.similarity is None or pairs.n_features == 1:
             return np.zeros(len(pairs))
         X = pairs.X
         if sparse.issparse(X):
