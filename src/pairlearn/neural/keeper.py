@@ -120,11 +120,18 @@ class Keeper(Callback):
                 f"{self.path} is a checkpoint of a training with other pairs or other "
                 "settings; delete it, or give another folder"
             )
+        try:
+            _unwrapped(net, "module_").load_state_dict(state["module"])
+            _unwrapped(net, "criterion_").load_state_dict(state["criterion"])
+            net.optimizer_.load_state_dict(state["optimizer"])
+        except (RuntimeError, ValueError) as error:
+            # A function that makes the module is told by its name alone.
+            raise ValueError(
+                f"{self.path} is a checkpoint of another network; delete it, or give "
+                f"another folder ({error})"
+            ) from error
         self.history, self.best = state["history"], state["best"]
         self.misses = state["misses"]
-        _unwrapped(net, "module_").load_state_dict(state["module"])
-        _unwrapped(net, "criterion_").load_state_dict(state["criterion"])
-        net.optimizer_.load_state_dict(state["optimizer"])
         _scaler(net).load_state_dict(state["scaler"])
         for schedule, saved in zip(_schedules(net), state["schedules"], strict=True):
             schedule.load_state_dict(saved)
