@@ -109,6 +109,11 @@ def train(
     numbers = np.flatnonzero(answered.weight > 0)
     weight = answered.weight / answered.weight[numbers].mean()
     learn, held_out = _hold_out(numbers, settings.validation_size, rng)
+    if not len(learn):
+        raise ValueError(
+            f"validation_size={settings.validation_size} of {len(numbers)} pairs "
+            "leaves none to learn from"
+        )
     device = choose_device(settings.device, answered.pairs.X)
     cuda = device.type == "cuda"
     seed = int(rng.randint(2**31 - 1))
@@ -123,7 +128,7 @@ def train(
         dtype = next((p.dtype for p in module.parameters()), torch.float32)
         X = answered.pairs.X
         if cuda and not settings.distributed:
-            X = _on_device(X, device)
+            X = _on_device(X, device, dtype)
 
         def batches(which: Ints) -> PairBatches:
             chosen = answered.pairs.index[which], answered.t[which], weight[which]
@@ -131,7 +136,13 @@ def train(
 
         path = None
         if settings.checkpoint is not None:
-            settings.checkpoint.mkdir(parents=True, exist_ok=True)
+            try:
+                settings.checkpoint.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ValueError(
+                    f"checkpoint={str(settings.checkpoint)!r} is no folder, and none "
+                    f"can be made there: {error}"
+                ) from error
             path = settings.checkpoint / "checkpoint.pt"
         # The seed tells which pairs are held out, and the order of the others.
         of = f"{fingerprint} {seed}"
@@ -280,12 +291,12 @@ def choose_device(device: str, X: PointsLike) -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def _on_device(X: PointsLike, device: torch.device) -> PointsLike:
+def _on_device(X: PointsLike, device: torch.device, dtype: torch.dtype) -> PointsLike:
     """Return dense points on the device, if they leave most of its memory free."""
     if isinstance(X, Tensor):
         return X.to(device)
     if isinstance(X, np.ndarray) and X.nbytes < torch.cuda.mem_get_info(device)[0] / 4:
-        return torch.as_tensor(X, dtype=torch.float32, device=device)
+        return torch.as_tensor(X, dtype=dtype, device=device)
     return X
 
 
