@@ -180,7 +180,7 @@ class NetworkClassifier(PairClassifierBase):
         digest.update(repr((pairs.shape, pairs.n_points)).encode())
         for part in (pairs.index, answered.t, answered.weight):
             digest.update(np.ascontiguousarray(part).tobytes())
-        # All points, since any may have changed: a single pass takes less than an epoch.
+        # All points, since any may have changed: one pass costs less than an epoch.
         for begin in range(0, pairs.n_points, ROWS):
             some = gather(pairs.X, slice(begin, begin + ROWS), torch.float64)
             digest.update(some.cpu().numpy().tobytes())
