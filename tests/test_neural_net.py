@@ -516,3 +516,21 @@ def test_the_certificate_knows_of_wrong_answers(asked, truth):
     assert net.certificate_.clustering_error < 0.12
     assert 0.1 < net.certificate_.flip_rate < 0.3
     assert not net.certificate_.cross_validated
+
+
+def test_a_certificate_rests_on_points_that_training_did_not_see():
+    # Sixty features and noise: a network knows such points by heart, and no others.
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(600, 60))
+    y = np.where(points[:, 0] + rng.normal(size=600) > 0, 1, -1)
+    couples = np.arange(600).reshape(-1, 2), rng.integers(200, size=(300, 2))
+    index = np.concatenate(couples)
+    pairs = Pairs(points, index[index[:, 0] != index[:, 1]])
+    net = fit(pairs, pairs.answers(y), certificate_size=100, max_epochs=40, lr=0.01)
+    low, high = net.certificate_.clustering_interval
+    new = rng.normal(size=(4000, 60))
+    truth = np.where(new[:, 0] + rng.normal(size=4000) > 0, 1, -1)
+    assert low <= clustering_error(truth, net.predict(new)) <= high
+    crowded, t = Pairs.sample(points[:120], 3000, y[:120], reuse=True, random_state=0)
+    with pytest.raises(ValueError, match="lower certificate_size, or certify"):
+        fit(crowded, t, certificate_size=60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from pairlearn.points import as_points
 from pairlearn.probabilistic import ProbabilisticPairClassifier
 from pairlearn.risks import BinaryLink, LikelihoodRisk, answer_coefficients
 from pairlearn.solvers import minimise_lbfgs, starts
-from pairlearn.validation import check_choice
+from pairlearn.validation import check_choice, check_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,8 @@ FEWEST_JUDGED = 50
 # Where the log-odds of a link begin: for two of one class, for others, of similarity.
 START = (0.5, -1.7, 0.0)
 CHUNK = 10_000
+# Scores that differ by less than this say next to the same of all points.
+FLAT = 0.1
 
 
 class LinkObjective:
@@ -99,6 +102,13 @@ class LinkObjective:
         return value, np.concatenate([gradient, extra])
 
 
+def _start(objective: PairObjective) -> Floats:
+    """Return weights to begin with, whose scores differ from point to point."""
+    u = starts(objective, 1)[0]
+    spread = float(np.std(objective.points.scores(*objective.weights(u))))
+    return u / spread if 1e-9 < spread < FLAT else u
+
+
 class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     r"""Linear classifier from links, with random couples in place of dissimilar ones.
 
@@ -123,7 +133,8 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         likelihood in five folds that share no point is within one standard error of
         the best.
     similarity : {"cosine"} or None, default="cosine"
-        s: the cosine of the angle between the points as given, or none.
+        s: the cosine of the angle between the points as given, or none. Points of one
+        feature have none.
     fit_intercept : bool, default=True
         Whether f has the intercept b.
     max_iter : int, default=200
@@ -133,7 +144,8 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     majority : {+1, -1}, class name or None, default=None
         The class that holds more than half of the points. None: no class assignment.
     assignment_size : float or int, default=0.2
-        Share (or number) of pairs kept out of training for class assignment.
+        Share (or number) of pairs kept out of training for class assignment, which
+        takes as many links as couples of them.
     classes : tuple or None, default=None
         Names of the classes; None: (-1, 1).
     random_state : int, RandomState or None, default=None
@@ -172,6 +184,14 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     -----
     Folds that share no point matter: with ordinary ones the links of a point are in
     both parts, and weights that know the point by heart look good.
+
+    Give `Pairs(X, index)`: in an array of pairs a point that occurs twice counts as
+    two, and folds cannot keep it on one side.
+
+    With `majority`, the larger class is the one that is more frequent among the ends of
+    links than among random points, as it is when both classes link alike. Where points
+    of the smaller class have more links each, settle the classes with
+    `assign_from_points`.
 
     *Not guaranteed:* that the classes are what the links follow most. The error of the
     pairs says little here, since random couples disagree with any classifier.
@@ -241,7 +261,12 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         """
         self._check_parameters()
         train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
-        similarity = self._similarities(train.pairs)
+        used = train.weight > 0
+        if not used.all():
+            # Pairs that do not count shall set neither strengths nor folds.
+            counted = train.pairs[used].compact()
+            train = type(train)(counted, train.t[used], train.weight[used])
+        similarity = self._similarities(train.pairs, train.weight)
         mean_variance = float(as_points(train.pairs.X).mean_and_variance()[1].mean())
         given: Any = self.alpha
         self.alpha_ = 0.0 if given == "auto" else float(given)
@@ -255,6 +280,13 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         self.similarity_weight_ = float(c)
         self._record(solution)
         self._fix_sign()
+        if np.std(self._scores(train.pairs.X)) < FLAT / 100:
+            warnings.warn(
+                "the weights are next to nothing: the penalty outweighs the links, or "
+                "they follow no linear boundary, or the points are all alike. Lower "
+                "alpha",
+                stacklevel=2,
+            )
         return self._assign_from(kept)
 
     def _solve(
@@ -264,6 +296,7 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         points = as_points(given.pairs.X)
         same, different = answer_coefficients(given.t, given.weight)
         found: list[tuple[Solution, PairObjective]] = []
+        flat = True
         for alpha in alphas:
             frame = Frame.of(points, alpha, self.fit_intercept)
             objective = PairObjective(
@@ -275,19 +308,21 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
                 alpha,
                 frame,
             )
+            # No weights are a place that nothing leads away from: begin afresh there.
+            begin = [np.append(_start(objective), START)] if flat else []
             if found:
                 last, before = found[-1]
                 w, b = before.weights(last.u[:-3])
-                start = np.append(frame.coordinates(w, float(b)), last.u[-3:])
-            else:
-                start = np.append(starts(objective, 1)[0], START)
+                begin.append(np.append(frame.coordinates(w, float(b)), last.u[-3:]))
             solution = minimise_lbfgs(
                 LinkObjective(objective, similarity),
-                [start],
+                begin,
                 max_iter=self.max_iter,
                 tol=self.tol,
             )
             found.append((solution, objective))
+            scores = points.scores(*objective.weights(solution.u[:-3]))
+            flat = bool(np.std(scores) < FLAT)
         return found
 
     def _choose(
@@ -347,14 +382,17 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         )
         return LinkObjective(held_out, similarity[test])(v)[0]
 
-    def _similarities(self, pairs: Pairs) -> Floats:
+    def _similarities(self, pairs: Pairs, weight: Floats) -> Floats:
         """Return the similarity of each pair, centred and of unit variance."""
-        if self.similarity is None:
+        # With one feature the cosine is +1 or -1, and would stand for the classes.
+        if self.similarity is None or pairs.n_features == 1:
             return np.zeros(len(pairs))
         X = pairs.X
-        square = X.multiply(X) if sparse.issparse(X) else X**2
-        squares = square.sum(axis=1)
-        norm = np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
+        if sparse.issparse(X):
+            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        else:
+            squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        norm = np.sqrt(squares)
         norm[norm == 0] = 1.0
         parts = []
         for begin in range(0, len(pairs), CHUNK):
@@ -365,8 +403,42 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
                 dot = np.einsum("ij,ij->i", X[left], X[right], dtype=np.float64)
             parts.append(dot / (norm[left] * norm[right]))
         found = np.concatenate(parts)
-        similarity: Floats = (found - found.mean()) / (found.std() or 1.0)
+        found -= np.average(found, weights=weight)
+        spread = np.sqrt(np.average(found**2, weights=weight))
+        similarity: Floats = found / (spread or 1.0)
         return similarity
+
+    def _assign_by(
+        self,
+        pairs: Pairs,
+        scores: Floats,
+        t: Floats,
+        sample_weight: ArrayLike | None,
+        majority: Any,
+    ) -> Self:
+        """Settle the sign from as many links as couples.
+
+        The class that is more frequent among the ends of links than among random
+        points is the larger one. In equal numbers, that is what Q says; otherwise the
+        more numerous kind would outvote the other, whatever the classes are.
+        """
+        weight = check_weights(sample_weight, len(pairs)).copy()
+        kinds = [np.flatnonzero((sign * t > 0) & (weight > 0)) for sign in (1, -1)]
+        n = min(map(len, kinds))
+        if n == 0:
+            raise ValueError(
+                "class assignment needs links and random couples, and there are "
+                f"{len(kinds[0])} links and {len(kinds[1])} couples for it; raise "
+                "assignment_size, or use assign_from_points"
+            )
+        rng = np.random.RandomState(0)
+        kinds = [np.sort(rng.permutation(kind)[:n]) for kind in kinds]
+        for kind in kinds:
+            weight[kind] /= weight[kind].mean()
+        chosen = np.concatenate(kinds)
+        return super()._assign_by(
+            pairs[chosen], scores, t[chosen], weight[chosen], majority
+        )
 
     def _check_parameters(self) -> None:
         check_choice("similarity", self.similarity, ("cosine", None))

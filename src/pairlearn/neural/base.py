@@ -49,6 +49,10 @@ FREE = (
 )
 
 
+# Points that are read at a time to tell them from others.
+ROWS = 4096
+
+
 class NetworkClassifier(PairClassifierBase):
     """Base of classifiers with a network.
 
@@ -90,7 +94,7 @@ class NetworkClassifier(PairClassifierBase):
             answered,
             self._settings(),
             rng,
-            self._fingerprint(answered, criterion),
+            "" if self.checkpoint is None else self._fingerprint(answered, criterion),
         )
         self.module_ = trained.module
         self.history_ = trained.history
@@ -177,11 +181,12 @@ class NetworkClassifier(PairClassifierBase):
                 digest.update(value.detach().cpu().double().numpy().tobytes())
         pairs = answered.pairs
         digest.update(repr((pairs.shape, pairs.n_points)).encode())
-        # Of the points a thousand tell: all may be more than is read in a second.
-        rows = np.linspace(0, pairs.n_points - 1, min(1000, pairs.n_points)).astype(int)
-        some = gather(pairs.X, rows, torch.float64).cpu().numpy()
-        for part in (pairs.index, answered.t, answered.weight, some):
+        for part in (pairs.index, answered.t, answered.weight):
             digest.update(np.ascontiguousarray(part).tobytes())
+        # All points, since any may have changed: one pass costs less than an epoch.
+        for begin in range(0, pairs.n_points, ROWS):
+            some = gather(pairs.X, slice(begin, begin + ROWS), torch.float64)
+            digest.update(some.cpu().numpy().tobytes())
         return digest.hexdigest()
 
     def _check_network(self) -> None:
@@ -234,7 +239,10 @@ class NetworkClassifier(PairClassifierBase):
                 "callbacks must be a list of skorch callbacks, such as "
                 f"[LRScheduler('StepLR', step_size=10)]; got {self.callbacks!r}"
             )
-        if not isinstance(self.checkpoint, str | os.PathLike | None):
+        if (
+            not isinstance(self.checkpoint, str | os.PathLike | None)
+            or self.checkpoint == ""
+        ):
             raise TypeError(
                 f"checkpoint must be the path of a folder; got {self.checkpoint!r}"
             )
@@ -252,6 +260,10 @@ class NetworkClassifier(PairClassifierBase):
                 "hidden must hold the units of each hidden layer, such as (100, 100); "
                 f"got {self.hidden!r}"
             )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # Other attributes are set before training, which may fail.
+        return hasattr(self, "module_")
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

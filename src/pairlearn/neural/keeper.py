@@ -120,17 +120,24 @@ class Keeper(Callback):
                 f"{self.path} is a checkpoint of a training with other pairs or other "
                 "settings; delete it, or give another folder"
             )
+        try:
+            _unwrapped(net, "module_").load_state_dict(state["module"])
+            _unwrapped(net, "criterion_").load_state_dict(state["criterion"])
+            net.optimizer_.load_state_dict(state["optimizer"])
+        except (RuntimeError, ValueError) as error:
+            # A function that makes the module is told by its name alone.
+            raise ValueError(
+                f"{self.path} is a checkpoint of another network; delete it, or give "
+                f"another folder ({error})"
+            ) from error
         self.history, self.best = state["history"], state["best"]
         self.misses = state["misses"]
-        _unwrapped(net, "module_").load_state_dict(state["module"])
-        _unwrapped(net, "criterion_").load_state_dict(state["criterion"])
-        net.optimizer_.load_state_dict(state["optimizer"])
         _scaler(net).load_state_dict(state["scaler"])
         for schedule, saved in zip(_schedules(net), state["schedules"], strict=True):
             schedule.load_state_dict(saved)
         torch.set_rng_state(state["random"])
         if state["random_cuda"] is not None and torch.cuda.is_available():
-            torch.cuda.set_rng_state(state["random_cuda"])
+            torch.cuda.set_rng_state(state["random_cuda"], _device(net))
 
     def restore(self, net: Any) -> None:
         """Put the best weights back."""
@@ -233,5 +240,10 @@ def _is_main(net: Any) -> bool:
 
 
 def _cuda_state(net: Any) -> Tensor | None:
-    on_cuda = str(net.device).startswith("cuda")
-    return torch.cuda.get_rng_state() if on_cuda else None
+    device = _device(net)
+    return torch.cuda.get_rng_state(device) if device.type == "cuda" else None
+
+
+def _device(net: Any) -> torch.device:
+    accelerator = getattr(net, "accelerator", None)
+    return torch.device(net.device) if accelerator is None else accelerator.device

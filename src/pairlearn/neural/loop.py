@@ -65,6 +65,8 @@ class PairTraining(NeuralNet):
         loss = self.get_loss(scores, answers, training=True)
         scaled: Any = self._scaler.scale(loss)
         scaled.backward()
+        # Callbacks that look at the gradients, or clip them, want them as they are.
+        self._scaler.unscale_(self.optimizer_)
         return {"loss": loss, "y_pred": scores}
 
     def _step_optimizer(self, step_fn: Callable[[], Any]) -> None:

@@ -139,8 +139,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         Share (or number) of pairs kept out of training for class assignment.
     certificate_size : float, int or None, default=None
         Share (or number) of pairs kept out of everything else for `certificate_`, from
-        those whose answer is -1 or +1. None: no certificate; :func:`certify` makes one
-        from fresh pairs.
+        those whose answer is -1 or +1; pairs that share a point with them are left out
+        of training. None: no certificate; :func:`certify` makes one from fresh pairs.
     classes : tuple or None, default=None
         Names of the classes. None: (-1, 1) for two, 0 to n_classes - 1 for more.
     random_state : int, RandomState or None, default=None
@@ -392,7 +392,18 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             name="certificate_size",
             purpose="the certificate",
         )
-        return _those(train, learn), _those(train, kept)
+        # A network may know a point by heart: what judges it, it must not have seen.
+        seen = np.zeros(train.pairs.n_points, dtype=bool)
+        seen[train.pairs.index[kept]] = True
+        apart = learn[~seen[train.pairs.index[learn]].any(axis=1)]
+        if 2 * len(apart) < len(learn):
+            raise ValueError(
+                f"the {len(kept)} pairs for the certificate share points with "
+                f"{len(learn) - len(apart)} of the {len(learn)} others, which would be "
+                "lost to training; lower certificate_size, or certify(net, pairs, t) "
+                "with pairs of other points"
+            )
+        return _those(train, apart), _those(train, kept)
 
     def _certified(self, judged: Answered, *, learned: bool) -> Certificate:
         """Return the certificate, with what is known of wrong answers."""

@@ -110,21 +110,27 @@ def train(
     numbers = np.flatnonzero(answered.weight > 0)
     weight = answered.weight / answered.weight[numbers].mean()
     learn, held_out = _hold_out(numbers, settings.validation_size, rng)
+    if not len(learn):
+        raise ValueError(
+            f"validation_size={settings.validation_size} of {len(numbers)} pairs "
+            "leaves none to learn from"
+        )
     device = choose_device(settings.device, answered.pairs.X)
     cuda = device.type == "cuda"
     seed = int(rng.randint(2**31 - 1))
-    with torch.random.fork_rng([device.index or 0] if cuda else []):
+    gpu = device.index if device.index is not None or not cuda else _current_gpu()
+    with torch.random.fork_rng([gpu] if cuda else []):
         # Not torch.manual_seed, which seeds every GPU, also those that are not used.
         torch.default_generator.manual_seed(seed)
         if cuda:
-            torch.cuda.default_generators[device.index or 0].manual_seed(seed)
+            torch.cuda.default_generators[gpu].manual_seed(seed)
         module = make_module()
         if settings.precision == "float64":
             module = module.double()
         dtype = next((p.dtype for p in module.parameters()), torch.float32)
         X = answered.pairs.X
         if cuda and not settings.distributed:
-            X = _on_device(X, device)
+            X = _on_device(X, device, dtype)
 
         def batches(which: Ints) -> PairBatches:
             chosen = answered.pairs.index[which], answered.t[which], weight[which]
@@ -315,12 +321,16 @@ def choose_device(device: str, X: PointsLike) -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def _on_device(X: PointsLike, device: torch.device) -> PointsLike:
+def _current_gpu() -> int:
+    return int(torch.cuda.current_device())
+
+
+def _on_device(X: PointsLike, device: torch.device, dtype: torch.dtype) -> PointsLike:
     """Return dense points on the device, if they leave most of its memory free."""
     if isinstance(X, Tensor):
         return X.to(device)
     if isinstance(X, np.ndarray) and X.nbytes < torch.cuda.mem_get_info(device)[0] / 4:
-        return torch.as_tensor(X, dtype=torch.float32, device=device)
+        return torch.as_tensor(X, dtype=dtype, device=device)
     return X
 
 
