@@ -36,6 +36,8 @@ N_FOLDS = 5
 FEWEST_JUDGED = 50
 # Where the log-odds of a link begin: for two of one class, for others, of similarity.
 START = (0.5, -1.7, 0.0)
+# Weights shorter than this, for features of unit variance, tell no point from another.
+VANISHED = 1e-2
 CHUNK = 10_000
 
 
@@ -241,7 +243,8 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         """
         self._check_parameters()
         train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
-        similarity = self._similarities(train.pairs)
+        train = _that_count(train)
+        similarity = self._similarities(train)
         mean_variance = float(as_points(train.pairs.X).mean_and_variance()[1].mean())
         given: Any = self.alpha
         self.alpha_ = 0.0 if given == "auto" else float(given)
@@ -275,11 +278,13 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
                 alpha,
                 frame,
             )
+            start = np.zeros(0)
             if found:
                 last, before = found[-1]
                 w, b = before.weights(last.u[:-3])
                 start = np.append(frame.coordinates(w, float(b)), last.u[-3:])
-            else:
+            # Weights that a stronger penalty made vanish may be stationary for any.
+            if np.linalg.norm(start[: points.n_features]) < VANISHED:
                 start = np.append(starts(objective, 1)[0], START)
             solution = minimise_lbfgs(
                 LinkObjective(objective, similarity),
@@ -347,8 +352,9 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         )
         return LinkObjective(held_out, similarity[test])(v)[0]
 
-    def _similarities(self, pairs: Pairs) -> Floats:
+    def _similarities(self, given: Answered) -> Floats:
         """Return the similarity of each pair, centred and of unit variance."""
+        pairs = given.pairs
         if self.similarity is None:
             return np.zeros(len(pairs))
         X = pairs.X
@@ -365,7 +371,10 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
                 dot = np.einsum("ij,ij->i", X[left], X[right], dtype=np.float64)
             parts.append(dot / (norm[left] * norm[right]))
         found = np.concatenate(parts)
-        similarity: Floats = (found - found.mean()) / (found.std() or 1.0)
+        centred = found - np.average(found, weights=given.weight)
+        spread = np.sqrt(np.average(centred**2, weights=given.weight))
+        # Cosines that are all the same differ by rounding.
+        similarity: Floats = centred / spread if spread > 1e-6 else 0 * centred
         return similarity
 
     def _check_parameters(self) -> None:
@@ -381,3 +390,12 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     def _reorder(self, order: Ints) -> None:
         if order[0] == 1:
             self._flip()
+
+
+def _that_count(given: Answered) -> Answered:
+    """Return the pairs of a weight above zero, and their points alone."""
+    counts = given.weight > 0
+    if counts.all():
+        return given
+    pairs = given.pairs[counts].compact()
+    return type(given)(pairs, given.t[counts], given.weight[counts])
