@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from pairlearn import LinkClassifier, MCLClassifier, Pairs, clustering_error
 from pairlearn.base import Answered
 from pairlearn.datasets import link_pairs
+from pairlearn.linear import links
 from pairlearn.linear.links import ALPHAS, N_FOLDS, LinkObjective
 from pairlearn.objective import Frame, PairObjective
 from pairlearn.points import as_points
@@ -529,8 +530,6 @@ def test_classes_from_points_and_from_other_pairs():
     rest = np.arange(len(t)) % 2 == 0
     clf = LinkClassifier(alpha=0.01).fit(pairs[~rest], t[~rest])
     assert clf.assignment_ is None
-    # The sign is arbitrary, but fixed.
-    assert clf.coef_[0, np.argmax(np.abs(clf.coef_))] > 0
     for sign in (1, -1):
         clf.assign_from_points(X[:50], sign * y[:50])
         assert np.mean(clf.predict(X) == sign * y) > 0.8
@@ -538,6 +537,15 @@ def test_classes_from_points_and_from_other_pairs():
         clf.assign_from_pairs(pairs[rest], t[rest], majority=sign)
         assert np.mean(clf.predict(X) == -sign * y) > 0.8
         assert clf.assignment_.method == "pairs"
+
+
+def test_the_sign_does_not_depend_on_the_start(task, monkeypatch):
+    _, _, pairs, t = task
+    first = tight().fit(pairs, t)
+    assert first.coef_[0, np.argmax(np.abs(first.coef_))] > 0
+    starts = links.starts
+    monkeypatch.setattr(links, "starts", lambda *given: [-u for u in starts(*given)])
+    same_links(first, tight().fit(pairs, t))
 
 
 def test_probabilities_are_those_of_the_scores(task):
