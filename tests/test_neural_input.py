@@ -1,8 +1,5 @@
 """What the networks refuse, how batches are gathered, and what works without torch."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -19,6 +16,7 @@ from pairlearn.neural import (  # noqa: E402
     SemiSupervisedPairLoss,
 )
 from pairlearn.neural.batches import PairBatches, gather  # noqa: E402
+from tests.hidden import without  # noqa: E402
 
 # Many nets here are trained for a few epochs only: too few to leave the flat start.
 pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
@@ -245,33 +243,6 @@ def test_no_more_than_a_batch_is_ever_there(monkeypatch):
 
 
 # --- Without torch ----------------------------------------------------------------
-
-# A package that no folder of the path has: find_spec says None, an import fails.
-HIDE = """
-import sys
-hidden = sys.argv[1].split(",")
-
-def wrap(finder):
-    find = finder.find_spec
-    finder.find_spec = lambda name, target=None: (
-        None if name.partition(".")[0] in hidden else find(name, target)
-    )
-    return finder
-
-hooks = list(sys.path_hooks)
-sys.path_hooks[:] = [lambda path, hook=hook: wrap(hook(path)) for hook in hooks]
-sys.path_importer_cache.clear()
-"""
-
-
-def without(package, code):
-    return subprocess.run(
-        [sys.executable, "-c", HIDE + code, package],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
 
 
 @pytest.mark.parametrize("package", ["torch", "skorch"])
