@@ -335,8 +335,8 @@ def test_similarity_keeps_the_boundary_away_from_topics():
     """Links follow topics that cut across the classes: without it, half are wrong."""
     for seed in range(2):
         X, y, pairs, t = alike(seed, c=1.0)
-        clf = LinkClassifier(alpha=1e-3).fit(pairs, t)
-        blind = LinkClassifier(alpha=1e-3, similarity=None).fit(pairs, t)
+        clf = LinkClassifier(alpha=1e-3, similarity="cosine").fit(pairs, t)
+        blind = LinkClassifier(alpha=1e-3).fit(pairs, t)
         error = clustering_error(y, clf.predict(X))
         assert error < 0.14
         assert clustering_error(y, blind.predict(X)) > error + 0.2
@@ -345,7 +345,7 @@ def test_similarity_keeps_the_boundary_away_from_topics():
 
 def test_similarity_that_links_do_not_follow_gets_no_weight():
     X, y, pairs, t = alike(0, c=0.0)
-    clf = LinkClassifier(alpha=1e-3).fit(pairs, t)
+    clf = LinkClassifier(alpha=1e-3, similarity="cosine").fit(pairs, t)
     assert clf.similarity_weight_ == pytest.approx(0, abs=0.1)
     assert clustering_error(y, clf.predict(X)) < 0.14
 
@@ -358,8 +358,8 @@ def test_the_similarity_is_the_cosine(kind, dtype, monkeypatch):
     X = rng.normal(size=(10, 3)).astype(dtype)
     X[:2] = 0
     index = draw_couples(10, 40, rng)
-    clf = LinkClassifier()
-    found = clf._similarities(Answered(Pairs(kind(X), index), np.ones(40), np.ones(40)))
+    clf = LinkClassifier(similarity="cosine")
+    found = clf._similarities(Pairs(kind(X), index), np.ones(40))
     cosine = np.zeros(40)
     for k, (i, j) in enumerate(index):
         if min(i, j) > 1:
@@ -367,19 +367,18 @@ def test_the_similarity_is_the_cosine(kind, dtype, monkeypatch):
             cosine[k] = x @ z / np.sqrt((x @ x) * (z @ z))
     assert np.sum(cosine == 0) > 5
     assert_allclose(found, (cosine - cosine.mean()) / cosine.std(), atol=1e-5)
-    none = LinkClassifier(similarity=None)
-    assert not none._similarities(
-        Answered(Pairs(kind(X), index), np.ones(40), np.ones(40))
-    ).any()
+    assert not LinkClassifier()._similarities(Pairs(X, index), np.ones(40)).any()
 
 
 def test_points_that_are_all_zero_are_no_problem(task):
     X, _, pairs, t = task
     X = X.copy()
     X[:30] = 0
-    clf = LinkClassifier(alpha=0.01).fit(Pairs(X, pairs.index), t)
-    assert np.isfinite(clf.coef_).all()
-    nothing = LinkClassifier(alpha=0.01).fit(Pairs(0 * X, pairs.index), t)
+    clf = LinkClassifier(alpha=0.01, similarity="cosine")
+    assert np.isfinite(clf.fit(Pairs(X, pairs.index), t).coef_).all()
+    nothing = LinkClassifier(alpha=0.01, similarity="cosine")
+    with pytest.warns(UserWarning, match="the points are all alike"):
+        nothing.fit(Pairs(0 * X, pairs.index), t)
     assert not nothing.coef_.any()
     assert nothing.similarity_weight_ == 0
 
@@ -475,6 +474,7 @@ def test_the_seed_decides_the_folds(monkeypatch, task):
     assert models[0].link_odds_ == models[1].link_odds_
 
 
+@pytest.mark.filterwarnings("ignore:the weights are next to nothing")
 def test_with_few_pairs_a_middling_strength(task):
     X, _, pairs, t = task
     few = np.r_[:20, 400:420]
@@ -672,5 +672,5 @@ def test_points_on_a_ray_have_no_similarity_to_tell(task, dtype):
     _, _, pairs, t = task
     length = np.random.default_rng(0).uniform(1, 2, size=len(pairs.X))
     ray = Pairs(np.outer(length, [0.1, 0.7, 1.3]).astype(dtype), pairs.index)
-    given = Answered(ray, t, np.ones(len(t)))
-    assert not LinkClassifier()._similarities(given).any()
+    clf = LinkClassifier(similarity="cosine")
+    assert not clf._similarities(ray, np.ones(len(t))).any()
