@@ -25,7 +25,12 @@ from pairlearn import (
     make_pair_pipeline,
 )
 from pairlearn.losses import LOSSES, LogisticLoss
-from pairlearn.metrics import clustering_accuracy_scorer, pair_accuracy_scorer
+from pairlearn.metrics import (
+    clustering_accuracy_scorer,
+    clustering_error,
+    pair_accuracy_scorer,
+    pair_error,
+)
 from pairlearn.multiclass import answers_per_class
 from pairlearn.objective import Frame, NoisyObjective, PairObjective, PointObjective
 from pairlearn.pairs import as_pairs
@@ -505,3 +510,25 @@ class TestBadInput:
         pairs, _ = blob_pairs
         X = torch.tensor(1e37 * pairs.X, dtype=torch.float32)
         assert CIPSClassifier()._validate_points(X, reset=True) is not None
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor that NumPy cannot read, as those of a GPU."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+
+def test_answers_and_labels_may_be_on_a_device(blobs, blob_pairs):
+    (X, y), (pairs, t) = blobs, blob_pairs
+
+    def far(values):
+        return torch.tensor(values).as_subclass(Elsewhere)
+
+    clf = CIPSClassifier().fit(Pairs(X, far(pairs.index)), far(t), far(np.ones(len(t))))
+    assert clf.score(pairs, far(t)) == clf.score(pairs, t)
+    assert pair_error(far(t), far(-t)) == 1
+    assert clustering_error(far(y), far(y)) == 0
+    clf.assign_from_pairs(pairs, far(t), majority=1)
+    clf.assign_from_points(X, far(np.where(y > 0, 1, -1)))
+    np.testing.assert_array_equal(pairs.answers(far(y)), t)

@@ -50,8 +50,9 @@ def pair_error(
     >>> pair_error([1, 1, -1, -1], [1, -1, -1, -1])
     0.25
     """
-    predicted = np.where(np.atleast_1d(np.asarray(t_pred, dtype=float)) > 0, 1.0, -1.0)
-    answers = check_answers(np.atleast_1d(t), len(predicted))
+    scores = np.atleast_1d(np.asarray(on_host(t_pred), dtype=float))
+    predicted = np.where(scores > 0, 1.0, -1.0)
+    answers = check_answers(np.atleast_1d(on_host(t)), len(predicted))
     if not len(answers):
         raise ValueError("at least one pair is needed")
     weight = check_weights(sample_weight, len(predicted))
@@ -84,8 +85,8 @@ def clustering_error(
     >>> clustering_error([0, 0, 0, 1], ["b", "b", "a", "a"])
     0.25
     """
-    true_names, true = np.unique(np.asarray(y), return_inverse=True)
-    names, predicted = np.unique(np.asarray(y_pred), return_inverse=True)
+    true_names, true = np.unique(np.asarray(on_host(y)), return_inverse=True)
+    names, predicted = np.unique(np.asarray(on_host(y_pred)), return_inverse=True)
     if true.shape != predicted.shape or true.ndim != 1:
         raise ValueError(
             f"y and y_pred need one entry a point; got shapes {np.shape(y)} and "
@@ -131,7 +132,10 @@ def q_statistic(
     >>> q_statistic([1, -1], [1, 1], [1, -1])
     0.25
     """
-    signs = [np.where(np.asarray(s, dtype=float) > 0, 1.0, -1.0) for s in (left, right)]
+    signs = [
+        np.where(np.asarray(on_host(s), dtype=float) > 0, 1.0, -1.0)
+        for s in (left, right)
+    ]
     answers = check_answers(t, len(signs[0]))
     weight = check_weights(sample_weight, len(answers))
     differs = (1 - answers * (signs[0] + signs[1]) / 2) / 2
