@@ -20,6 +20,7 @@ from pairlearn import (  # noqa: E402
     certify,
     clustering_error,
 )
+from pairlearn.base import Answered  # noqa: E402
 from pairlearn.neural import (  # noqa: E402
     MLP,
     PairLikelihoodLoss,
@@ -527,6 +528,11 @@ def test_a_certificate_rests_on_points_that_training_did_not_see():
     index = np.concatenate(couples)
     pairs = Pairs(points, index[index[:, 0] != index[:, 1]])
     net = fit(pairs, pairs.answers(y), certificate_size=100, max_epochs=40, lr=0.01)
+    given = Answered(pairs, pairs.answers(y), np.ones(len(pairs)))
+    learned, judged = net._keep_for_certificate(given, np.random.RandomState(0))
+    assert len(judged.t) == net.certificate_.n_pairs == 100
+    # Points are told by their first feature: no two have the same.
+    assert not set(learned.pairs.X[:, 0]) & set(judged.pairs.X[:, 0])
     low, high = net.certificate_.clustering_interval
     new = rng.normal(size=(4000, 60))
     truth = np.where(new[:, 0] + rng.normal(size=4000) > 0, 1, -1)
