@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import joblib
@@ -604,3 +605,16 @@ def test_one_command_runs_and_reports(tmp_path):
         "reproduce", "fig-naive-assignment", "--quick", "--jobs", 1, "--out", tmp_path
     )
     assert "0 trials to run, 72 are there already" in again.output
+
+
+def test_a_failure_is_printed_as_it_is(tmp_path, monkeypatch):
+    """Brackets are markup to rich: the name of an extra must not vanish."""
+
+    def run(trial, data_home):  # noqa: ARG001
+        raise ImportError("pip install 'pairlearn[neural]'")
+
+    name = "fig-naive-assignment"
+    monkeypatch.setitem(EXPERIMENTS, name, replace(EXPERIMENTS[name], run=run))
+    result = call("reproduce", name, "--quick", "--jobs", 1, "--out", tmp_path)
+    assert result.exit_code == 1
+    assert "'pairlearn[neural]'" in result.output

@@ -77,7 +77,10 @@ class Display:
         self.work_done += _work(done.trial)
         trial = done.trial
         if done.problem is not None:
-            self.console.print(f"failed: {describe(trial)}: {done.problem}")
+            # As it is: brackets, as in pairlearn[neural], are no markup here.
+            self.console.print(
+                f"failed: {describe(trial)}: {done.problem}", markup=False
+            )
         self.progress.update(
             self.task,
             advance=_work(trial),
