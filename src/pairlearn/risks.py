@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BinaryLink",
     "LikelihoodRisk",
+    "LinkRisk",
     "PairLink",
     "PairRisk",
     "PointRisk",
@@ -422,6 +423,90 @@ class LikelihoodRisk:
         )
         value = -float(same @ log_a + different @ log_b)
         return value, truly_same, truly_different, d_rates
+
+
+class LinkRisk:
+    r"""The negative log-likelihood of links against couples drawn at random.
+
+    A link joins points x and x' at odds, against a random couple,
+
+    .. math:: e^{l} = e^{c s(x, x')} (e^{g} S + e^{h} D),
+
+    with S the probability that both are of one class, D = 1 - S, and s a similarity.
+    With coefficients a_k (link) and b_k (couple)
+
+    .. math:: R = -\sum_k [a_k \log \sigma(l_k) + b_k \log \sigma(-l_k)] .
+
+    With r_k = (a_k + b_k) sigma(l_k) - a_k and m_k = e^g S_k / (e^g S_k + e^h D_k), the
+    derivatives are r_k m_k in log S_k and in g, r_k (1 - m_k) in log D_k and in h, and
+    r_k s_k in c, each summed over the pairs.
+
+    Parameters
+    ----------
+    g, h : float
+        Log-odds of a link between points of one class, and of different classes.
+    c : float
+        Weight of the similarity.
+    similarity : ndarray of shape (n_pairs,)
+        s of each pair.
+
+    Attributes
+    ----------
+    draw_gradient : ndarray of shape (3,)
+        The derivatives in g, h and c, after `value_and_gradient`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> risk = LinkRisk(0.5, -2.0, 0.0, np.zeros(2))
+    >>> left, right = np.array([4.0, 4.0]), np.array([4.0, -4.0])
+    >>> value, *_ = risk.value_and_gradient(left, right, np.eye(2)[0], np.eye(2)[1])
+    >>> round(value, 2)  # log 2 a pair if nothing were known
+    0.66
+    """
+
+    smooth = True
+    compiled = None
+
+    def __init__(self, g: float, h: float, c: float, similarity: Floats) -> None:
+        self.g = g
+        self.h = h
+        self.c = c
+        self.similarity = similarity
+        self.draw_gradient = np.zeros(3)
+
+    def smoothed(self, width: float) -> LinkRisk:  # noqa: ARG002
+        """Return itself: it is smooth."""
+        return self
+
+    def value_and_gradient(
+        self, left: Floats, right: Floats, same: Floats, different: Floats
+    ) -> tuple[float, Floats, Floats]:
+        """Return the risk and its derivatives with respect to both scores.
+
+        Parameters
+        ----------
+        left, right : ndarray of shape (n_pairs,)
+            Scores of the first and of the second point of each pair.
+        same, different : ndarray of shape (n_pairs,)
+            The coefficients a and b.
+
+        Returns
+        -------
+        value : float
+        d_left, d_right : ndarray of shape (n_pairs,)
+        """
+        log_s, log_d, pull = BinaryLink().log_probabilities(left, right)
+        mixed = np.logaddexp(self.g + log_s, self.h + log_d)
+        odds = mixed + self.c * self.similarity
+        value = -float(same @ log_expit(odds) + different @ log_expit(-odds))
+        r = (same + different) * expit(odds) - same
+        of_same = r * np.exp(self.g + log_s - mixed)
+        of_different = r - of_same
+        self.draw_gradient = np.array(
+            [of_same.sum(), of_different.sum(), r @ self.similarity]
+        )
+        return value, *pull(of_same, of_different)
 
 
 def _log_softmax(scores: Floats) -> tuple[Floats, Floats]:

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, log_expit
 
 from pairlearn.linear.base import LinearPairClassifier
 from pairlearn.objective import Frame, PairObjective
 from pairlearn.points import as_points
 from pairlearn.probabilistic import ProbabilisticPairClassifier
-from pairlearn.risks import BinaryLink, LikelihoodRisk, answer_coefficients
+from pairlearn.risks import (
+    BinaryLink,
+    LikelihoodRisk,
+    LinkRisk,
+    answer_coefficients,
+)
 from pairlearn.solvers import minimise_lbfgs, starts
 from pairlearn.validation import check_choice, check_weights
 
@@ -43,21 +47,10 @@ FLAT = 0.1
 
 
 class LinkObjective:
-    r"""The likelihood of links against couples drawn at random.
+    """J as a function of the weights and of how links are drawn, together.
 
-    A link joins points x and x' at odds, against a random couple,
-
-    .. math:: e^{l} = e^{c s(x, x')} (e^{g} S + e^{h} D),
-
-    with S the probability that both are of one class, D = 1 - S, and s a similarity.
-    With coefficients a_k (link) and b_k (couple) the objective is
-
-    .. math:: J = -\sum_k a_k \log \sigma(l_k) + b_k \log \sigma(-l_k)
-              + \tfrac{\alpha}{2} |w|^2 .
-
-    With r_k = (a_k + b_k) sigma(l_k) - a_k and m_k = e^g S_k / (e^g S_k + e^h D_k), the
-    derivatives are r_k m_k in log S_k and in g, r_k (1 - m_k) in log D_k and in h, and
-    r_k s_k in c, each summed over the pairs. The vector is (u, g, h, c).
+    The vector is (u, g, h, c): the coordinates of the weights, and what a `LinkRisk`
+    knows of links.
 
     Parameters
     ----------
@@ -68,38 +61,21 @@ class LinkObjective:
     """
 
     smooth = True
-    n_outputs = 1
 
     def __init__(self, objective: PairObjective, similarity: Floats) -> None:
-        self.objective = objective
+        # A copy: its risk changes with every evaluation.
+        self.objective = objective.with_risk(objective.risk)
         self.similarity = similarity
         self.n_evaluations = 0
 
     def __call__(self, v: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient."""
         self.n_evaluations += 1
-        here = self.objective
-        left, right = here.index.T
-        u, (g, h, c) = v[:-3], v[-3:]
-        extra = np.zeros(3)
-
-        def risk_of(scores: Floats) -> tuple[float, Floats]:
-            log_s, log_d, pull = BinaryLink().log_probabilities(
-                scores[left], scores[right]
-            )
-            mixed = np.logaddexp(g + log_s, h + log_d)
-            odds = mixed + c * self.similarity
-            value = -here.same @ log_expit(odds) - here.different @ log_expit(-odds)
-            r = (here.same + here.different) * expit(odds) - here.same
-            same = r * np.exp(g + log_s - mixed)
-            extra[:] = same.sum(), (r - same).sum(), r @ self.similarity
-            n = here.points.n_points
-            d_left, d_right = pull(same, r - same)
-            total: Any = np.bincount(left, d_left, n)
-            return float(value), total + np.bincount(right, d_right, n)
-
-        value, gradient = here.evaluate(u, here.points, risk_of)
-        return value, np.concatenate([gradient, extra])
+        g, h, c = v[-3:].tolist()
+        risk = LinkRisk(g, h, c, self.similarity)
+        self.objective.risk = risk
+        value, gradient = self.objective(v[:-3])
+        return value, np.concatenate([gradient, risk.draw_gradient])
 
 
 def _start(objective: PairObjective) -> Floats:

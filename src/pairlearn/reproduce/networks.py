@@ -69,7 +69,7 @@ def chosen_by_folds(
 
 
 def supervised_net(module: Any, settings: Mapping[str, Any]) -> Any:
-    """Return the same network as a classifier of labelled points, of -1 and 1.
+    """Return the same network as a classifier of labelled points, of 0 and 1.
 
     It is skorch's, with the loop, the early stopping and the loss that a network
     trained on labels usually has.
