@@ -10,7 +10,6 @@ from pairlearn.objective import (
     Frame,
     PairObjective,
     PointObjective,
-    _compiled_module,
 )
 from pairlearn.points import as_points
 from pairlearn.risks import (
@@ -20,6 +19,7 @@ from pairlearn.risks import (
     ProductRisk,
     answer_coefficients,
 )
+from pairlearn.threads import compiled_module
 
 N_POINTS, N_FEATURES, N_PAIRS = 30, 5, 40
 
@@ -223,10 +223,11 @@ def test_the_compiled_epoch_takes_the_steps_of_numpy(
 @pytest.fixture
 def no_numba(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "pairlearn.fast", raising=False)
-    _compiled_module.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("pairlearn.fast")]:
+        monkeypatch.delitem(sys.modules, name)
+    compiled_module.cache_clear()
     yield
-    _compiled_module.cache_clear()
+    compiled_module.cache_clear()
 
 
 def test_without_numba_sgd_takes_the_same_steps(request):
@@ -247,7 +248,7 @@ def test_without_numba_it_is_looked_for_once(monkeypatch):
         looks.append(name)
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr("pairlearn.objective.import_module", look)
+    monkeypatch.setattr("pairlearn.threads.import_module", look)
     X, index, t, weight, rng = problem()
     J = objective(X, index, t, weight, frame=Frame.plain(N_FEATURES, True))
     for _ in range(3):
@@ -264,7 +265,7 @@ def test_without_a_place_for_machine_code_it_is_compiled_all_the_same(monkeypatc
             raise RuntimeError("cannot cache function: no locator available")
         return numba.njit(**options)
 
-    from pairlearn import fast
+    from pairlearn.fast import compile as fast
 
     monkeypatch.setattr(fast, "njit", njit)
-    assert fast._compile(lambda z: 2 * z)(21) == 42
+    assert fast.compiled(lambda z: 2 * z)(21) == 42

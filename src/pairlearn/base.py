@@ -24,6 +24,7 @@ from pairlearn.validation import (
     check_both_kinds,
     check_finite_points,
     check_weights,
+    is_finite,
 )
 
 if TYPE_CHECKING:
@@ -356,7 +357,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         if both_kinds:
             check_both_kinds(answers[weight > 0])
         classes = self._class_names()
-        used = pairs.compact()
+        used = self._thrifty(pairs)
         rows = None if used is pairs else pairs.used_points()
         X = self._validate_points(used.X, reset=reset, rows=rows)
         self.classes_ = classes
@@ -389,10 +390,26 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
             empty = Answered(given[kept], answers[kept], weight[kept])
             return Answered(given, answers, weight), empty, rng
         return (
-            Answered(given[train].compact(), answers[train], weight[train]),
+            Answered(self._thrifty(given[train]), answers[train], weight[train]),
             Answered(given[kept], answers[kept], weight[kept]),
             rng,
         )
+
+    def _thrifty(self, pairs: Pairs) -> Pairs:
+        """Return pairs to train on, without copying most of the points.
+
+        Few points that are in no pair do no harm, unless they are not finite.
+        """
+        X, n_used = pairs.X, len(pairs.used_points())
+        in_place = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
+        keep = self._passes_over() and in_place and 4 * n_used >= pairs.n_points
+        if keep and (n_used == pairs.n_points or is_finite(X)):
+            return pairs
+        return pairs.compact()
+
+    def _passes_over(self) -> bool:
+        """Tell whether points that are in no pair make no difference to training."""
+        return False
 
     def _assign_from(self, kept: Answered) -> Self:
         """Settle the classes on pairs that training did not see, if asked to."""

@@ -18,12 +18,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
-from importlib import import_module
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
+
+from pairlearn.dense import compiled_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -185,6 +186,37 @@ class LinearObjective(ABC):
     def n_terms(self) -> int:
         """How many pairs or points batches are made of."""
 
+    @property
+    def samples_in_place(self) -> bool:
+        """Whether a sample of the terms reads just its own points, uncopied."""
+        return self.points.reads_rows and self.n_outputs == 1
+
+    @property
+    def largest_sample(self) -> int:
+        """How many terms a sample may have to be worth it, and to be held."""
+        if self.samples_in_place:
+            return min(self.n_terms, self.points.n_points) // 2
+        share = min(self.n_terms, self.points.n_points) // 8
+        return min(share, self.points.most_rows // 2)
+
+    @abstractmethod
+    def sample(self, size: int) -> Self:
+        """Return the objective of some terms drawn at random, as heavy as all.
+
+        The draw is always the same, so no seed is needed.
+        """
+
+    @abstractmethod
+    def framed(self) -> Self:
+        """Return the same objective in the frame of the points of its terms."""
+
+    def in_frame(self, frame: Frame) -> Self:
+        """Return the same objective in another frame; they share their terms."""
+        other = copy(self)
+        other.frame = frame
+        other.n_evaluations = 0
+        return other
+
     @abstractmethod
     def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
         """Yield batches of the terms, in the given order.
@@ -282,6 +314,28 @@ class PointObjective(LinearObjective):
         """How many points batches are made of."""
         return self.points.n_points
 
+    @property
+    def samples_in_place(self) -> bool:
+        """Whether a sample reads just its own points: they are copied."""
+        return False
+
+    def sample(self, size: int) -> PointObjective:
+        """Return the objective of some points drawn at random, as heavy as all."""
+        rows, scale = _draw(self.n_terms, size)
+        return PointObjective(
+            self.points.take(rows),
+            scale * self.positive[rows],
+            scale * self.negative[rows],
+            self.risk,
+            self.alpha,
+            self.frame,
+        )
+
+    def framed(self) -> PointObjective:
+        """Return the same objective in the frame of its points."""
+        frame = Frame.of(self.points, self.alpha, self.frame.fit_intercept)
+        return self.in_frame(frame)
+
     def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
         """Yield batches of points, in the given order."""
         positive, negative = self.positive[order], self.negative[order]
@@ -293,7 +347,7 @@ class PointObjective(LinearObjective):
             )
 
     def _compiled_epoch(self) -> Callable[..., float] | None:
-        fast = _compiled_for(self.points)
+        fast = compiled_for(getattr(self.points, "X", None))
         if fast is None or self.risk.compiled != "logistic":
             return None
         X: Any = self.points
@@ -351,6 +405,35 @@ class PairObjective(LinearObjective):
         """How many pairs batches are made of."""
         return len(self.index)
 
+    def sample(self, size: int) -> PairObjective:
+        """Return the objective of some pairs drawn at random, as heavy as all."""
+        rows, scale = _draw(self.n_terms, size)
+        points, index = self.points, self.index[rows]
+        # A few points are copied: side by side, they are read faster.
+        if not self.samples_in_place or 16 * size <= points.n_points:
+            used, index = np.unique(index, return_inverse=True)
+            points, index = points.take(used), index.reshape(-1, 2)
+        return PairObjective(
+            points,
+            index,
+            scale * self.same[rows],
+            scale * self.different[rows],
+            self.risk,
+            self.alpha,
+            self.frame,
+            self.n_outputs,
+        )
+
+    def framed(self) -> PairObjective:
+        """Return the same objective in the frame of the points of its pairs."""
+        points = self.points
+        used = np.zeros(points.n_points, dtype=bool)
+        used[self.index] = True
+        if not used.all():
+            points = points.take(np.flatnonzero(used))
+        frame = Frame.of(points, self.alpha, self.frame.fit_intercept)
+        return self.in_frame(frame)
+
     def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
         """Yield batches of pairs, in the given order; a pair's points lie together."""
         rows = self.index[order]
@@ -363,7 +446,7 @@ class PairObjective(LinearObjective):
             )
 
     def _compiled_epoch(self) -> Callable[..., float] | None:
-        fast = _compiled_for(self.points)
+        fast = compiled_for(getattr(self.points, "X", None))
         if fast is None or self.risk.compiled is None or self.n_outputs > 1:
             return None
         X: Any = self.points
@@ -378,21 +461,12 @@ class PairObjective(LinearObjective):
         return np.ascontiguousarray(self.index.T)
 
 
-def _compiled_for(points: Points) -> Any:
-    """Return the compiled functions, if they are there and can read these points."""
-    X = getattr(points, "X", None)
-    if not isinstance(X, np.ndarray) or not X.flags.c_contiguous:
-        return None
-    return _compiled_module()
-
-
-@cache
-def _compiled_module() -> Any:
-    """Return the compiled functions; looked for once, since a failure takes time."""
-    try:
-        return import_module("pairlearn.fast")
-    except ImportError:
-        return None
+def _draw(n_terms: int, size: int) -> tuple[Ints, float]:
+    """Return numbers of terms, ascending, and what makes them as heavy as all."""
+    rng = np.random.default_rng(0)
+    rows = rng.choice(n_terms, size, replace=False, shuffle=False)
+    rows.sort()
+    return rows, n_terms / size
 
 
 def _parts(n_terms: int, batch_size: int, n_all: int) -> Iterator[tuple[slice, float]]:

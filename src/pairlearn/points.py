@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from pairlearn.dense import FEW, DensePairTerms, pulled_back
 from pairlearn.tables import is_tensor
 from pairlearn.terms import HostPairTerms, HostTerms
 
@@ -34,6 +35,14 @@ class Points(Protocol):
     @property
     def n_features(self) -> int:
         """Number of features."""
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether a risk of few pairs reads no other points than theirs."""
+
+    @property
+    def most_rows(self) -> int:
+        """How many points `take` should be asked for at most."""
 
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, in memory."""
@@ -88,6 +97,16 @@ class ArrayPoints:
         """Number of features."""
         return int(self.X.shape[1])
 
+    @property
+    def reads_rows(self) -> bool:
+        """Whether a risk of few pairs reads no other points than theirs."""
+        return not sparse.issparse(self.X) and bool(self.X.flags.c_contiguous)
+
+    @property
+    def most_rows(self) -> int:
+        """How many points `take` should be asked for at most."""
+        return self.n_points
+
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, for one weight vector or a matrix of them as columns."""
         # The weights follow the dtype of X: the other way round would copy X.
@@ -100,6 +119,8 @@ class ArrayPoints:
 
     def pullback(self, r: Floats) -> Floats:
         """Return X^T r, for one vector or a matrix of them as columns."""
+        if not sparse.issparse(self.X) and self.X.size >= FEW:
+            return pulled_back(self.X, r)
         product = self.X.T @ r.astype(self.X.dtype, copy=False)
         return np.asarray(product, dtype=np.float64)
 
@@ -127,7 +148,8 @@ class ArrayPoints:
 
     def coupled(self, index: Ints, same: Floats, different: Floats) -> HostPairTerms:
         """Return pairs of these points with how much either answer counts for each."""
-        return HostPairTerms(self, index, same, different)
+        kind = DensePairTerms if self.reads_rows else HostPairTerms
+        return kind(self, index, same, different)
 
 
 def as_points(X: PointsLike) -> Points:

@@ -30,8 +30,10 @@ __all__ = [
     "directions",
     "eigenvectors",
     "minimise_lbfgs",
+    "minimise_rounded",
     "minimise_sgd",
     "minimise_together",
+    "rounding",
     "sgd_epoch",
     "starts",
 ]
@@ -61,9 +63,13 @@ class Solution:
         The objective after each iteration (L-BFGS), or its mean over the batches of
         each epoch (SGD).
     n_evaluations : int
-        How often the objective was evaluated, over all starts.
+        How often the objective was evaluated, over all starts and samples.
     converged : bool
         Whether the tolerance was met.
+    passes : float
+        The same, but an evaluation on a sample counts by its share of the terms.
+    samples : tuple of int
+        Terms of each sample, the last being all; empty if there were none.
     """
 
     u: Floats
@@ -71,6 +77,12 @@ class Solution:
     history: list[float]
     n_evaluations: int
     converged: bool
+    passes: float = math.nan
+    samples: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.passes):
+            object.__setattr__(self, "passes", float(self.n_evaluations))
 
 
 def eigenvectors(objective: PairObjective, k: int) -> Floats:
@@ -125,10 +137,12 @@ def minimise_lbfgs(
     stages = [objective]
     if not objective.smooth:
         stages = [objective.smoothed(width) for width in SMOOTHING]
+    # A single start has no rivals to be compared with.
+    sprint = min(RACE, max_iter) if len(starts) > 1 else max_iter
     races = []
     for start in starts:
-        history = [objective(start)[0]]
-        first = _lbfgs(stages[0], objective, start, history, min(RACE, max_iter), tol)
+        history = [] if objective.smooth else [objective(start)[0]]
+        first = _lbfgs(stages[0], objective, start, history, sprint, tol)
         races.append((first, history))
     races.sort(key=lambda race: float(race[0].fun))
     solutions: list[Solution] = []
@@ -141,11 +155,56 @@ def minimise_lbfgs(
             if left > 0 and (result.status == 1 or stage is not stages[0]):
                 result = _lbfgs(stage, objective, u, history, left, tol)
                 u = result.x
-        value, converged = objective(u)[0], result.status != 1
-        solutions.append(Solution(u, value, history, 0, converged))
+        value = float(result.fun) if objective.smooth else objective(u)[0]
+        solutions.append(Solution(u, value, history, 0, result.status != 1))
     best = min(solutions, key=lambda solution: solution.value)
-    evaluations = {id(o): o.n_evaluations for o in (objective, *stages)}
-    return replace(best, n_evaluations=sum(evaluations.values()))
+    evaluations = sum({id(o): o.n_evaluations for o in (objective, *stages)}.values())
+    return replace(best, n_evaluations=evaluations, passes=float(evaluations))
+
+
+def rounding(objective: Any, u: Floats) -> Floats:
+    r"""Return T such that v -> J(T v) is round near u: T^T H T is the identity.
+
+    H is the Hessian by differences of the gradient, one evaluation a parameter.
+    Directions that it bends little or the wrong way are treated as bent a little.
+    """
+    step = 1e-4 * max(1.0, float(np.abs(u).max()))
+    here = objective(u)[1]
+    bend = np.array([objective(u + step * e)[1] - here for e in np.eye(len(u))]) / step
+    values, vectors = eigh((bend + bend.T) / 2)
+    values = np.maximum(np.abs(values), 1e-4 * np.abs(values).max() + 1e-300)
+    T: Floats = vectors / np.sqrt(values)
+    return T
+
+
+def minimise_rounded(
+    objective: Any, start: Floats, T: Floats, *, max_iter: int, tol: float
+) -> Solution:
+    """Minimise a smooth objective by L-BFGS in coordinates v that make it round.
+
+    u = T v; the gradient in v is T^T times that in u. The tolerance is on the largest
+    entry of the gradient in u, as everywhere.
+    """
+    gradients: dict[bytes, float] = {}
+    history: list[float] = []
+
+    def evaluate(v: Floats) -> tuple[float, Floats]:
+        value, gradient = objective(start + T @ v)
+        gradients.clear()
+        gradients[v.tobytes()] = float(np.abs(gradient).max())
+        if not history:
+            history.append(value)
+        return value, T.T @ gradient
+
+    def record(intermediate_result: Any) -> None:
+        history.append(float(intermediate_result.fun))
+        if gradients.get(intermediate_result.x.tobytes(), math.inf) <= tol:
+            raise StopIteration
+
+    result = _minimise_scipy(evaluate, np.zeros(len(start)), record, max_iter, 0.0)
+    n = objective.n_evaluations
+    u = start + T @ result.x
+    return Solution(u, float(result.fun), history, n, result.status != 1)
 
 
 def minimise_together(
@@ -306,14 +365,26 @@ def _lbfgs(
 ) -> Any:
     """Minimise a stage of an objective, recording the objective itself on the way."""
 
+    def evaluate(u: Floats) -> tuple[float, Floats]:
+        value, gradient = stage(u)
+        if not history:
+            history.append(float(value))
+        return value, gradient
+
     def record(intermediate_result: Any) -> None:
         value = intermediate_result.fun
         if stage is not objective:
             value = objective(intermediate_result.x)[0]
         history.append(float(value))
 
+    return _minimise_scipy(evaluate, u, record, max_iter, tol)
+
+
+def _minimise_scipy(
+    evaluate: Any, u: Floats, record: Any, max_iter: int, tol: float
+) -> Any:
     return minimize(
-        stage,
+        evaluate,
         u,
         jac=True,
         method="L-BFGS-B",

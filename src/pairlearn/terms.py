@@ -12,11 +12,13 @@ for any points that give their scores and take back one number each.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import sparse
+
+from pairlearn.threads import compiled_module, each, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
     Value = Callable[[float], float]
 
 __all__ = ["HostPairTerms", "HostTerms", "PairTerms", "Terms"]
+
+# Pairs that are worked on together, so that what is made of them stays in the cache.
+BLOCK = 2**14
+# The most parts that threads divide the pairs into.
+PARTS = 8
 
 
 class Terms(Protocol):
@@ -110,54 +117,140 @@ class HostPairTerms(HostTerms):
         self, points: Points, index: Ints, same: Floats, different: Floats
     ) -> None:
         super().__init__(points, same, different)
-        self.left, self.right = np.ascontiguousarray(index.T)
+        self.index = index
         self.same = same
         self.different = different
 
     def risk_of(self, risk: Any, scores: Floats) -> tuple[float, Floats]:
         """Return the risk of the scores of all points, and its derivatives."""
-        value, d_left, d_right = self._by_pair(risk, scores)
-        return value, self._scatter(d_left, d_right)
+        size = self._part_size(risk)
+        if scores.ndim > 1 or size == len(self.index):
+            value, d_left, d_right = self._by_pair(risk, scores)
+            return value, self._scatter(d_left, d_right)
+        compiled = compiled_module() if risk.compiled == "product" else None
+        one = partial(
+            self._compiled_couples if compiled else self._couples,
+            compiled or risk,
+            scores,
+        )
+        parts = each(one, ranges(len(self.index), size))
+        value = float(sum(value for value, _ in parts))
+        if compiled and not np.isfinite(value):
+            # Scores beyond the range of numbers: NumPy's risks know how to treat them.
+            parts = [self._couples(risk, scores, (0, len(self.index)))]
+            value = parts[0][0]
+        r = parts[0][1]
+        for _, more in parts[1:]:
+            r += more
+        return value, r
 
     def value_of(self, risk: Any, scores: Floats) -> float:
         """Return the risk of the scores of all points."""
-        return self._by_pair(risk, scores)[0]
+        size = min(self._part_size(risk), BLOCK)
+        if scores.ndim > 1 or not risk.additive or len(self.index) <= size:
+            return self._by_pair(risk, scores)[0]
+        blocks = ranges(len(self.index), size)
+        return float(
+            sum(each(lambda part: self._by_pair(risk, scores, part)[0], blocks))
+        )
 
     def moment(self, w: Floats, b: float | Floats) -> tuple[Floats, Floats]:
         """Return X^T r and the sum of r, with r_p = sum of (a - b) f' / 2 at p."""
-        r = self._coupling @ self.points.scores(w, b)
+        scores = self.points.scores(w, b)
+        if scores.ndim > 1:
+            r = self._coupling @ scores
+        else:
+            r = np.zeros(len(scores))
+            for part in ranges(len(self.index), self._part_size(None)):
+                left, right, same, different = self._sides(part)
+                share = (same - different) / 2
+                r += np.bincount(left, share * scores[right], len(r))
+                r += np.bincount(right, share * scores[left], len(r))
         return self.points.pullback(r), r.sum(axis=0)
 
     def rate_gradient(self, risk: Any, w: Floats, b: float | Floats) -> Floats:
         """Return the derivatives of a likelihood risk in its two flip rates."""
         scores = self.points.scores(w, b)
-        rates: Floats = risk.rate_gradient(
-            scores[self.left], scores[self.right], self.same, self.different
-        )
-        return rates
+        rates = []
+        for part in ranges(len(self.index), BLOCK):
+            left, right, same, different = self._sides(part)
+            rates.append(
+                risk.rate_gradient(scores[left], scores[right], same, different)
+            )
+        total: Floats = np.sum(rates, axis=0)
+        return total
 
-    def _by_pair(self, risk: Any, scores: Floats) -> tuple[float, Floats, Floats]:
+    def _part_size(self, risk: Any) -> int:
+        """Return how many pairs a thread takes at a time; all of them, if few.
+
+        Each part has numbers of all points, so that there are only so many parts that
+        these are no more than the pairs themselves.
+        """
+        n_pairs = len(self.index)
+        if risk is not None and not risk.additive:
+            return n_pairs
+        return min(n_pairs, max(BLOCK, self.points.n_points, -(-n_pairs // PARTS)))
+
+    def _sides(self, part: tuple[int, int] | None) -> tuple[Ints, Ints, Floats, Floats]:
+        """Return the points and the coefficients of some pairs; None: of all."""
+        some = slice(None) if part is None else slice(*part)
+        index = self.index[some]
+        return index[:, 0], index[:, 1], self.same[some], self.different[some]
+
+    def _by_pair(
+        self, risk: Any, scores: Floats, part: tuple[int, int] | None = None
+    ) -> tuple[float, Floats, Floats]:
+        left, right, same, different = self._sides(part)
         value, d_left, d_right = risk.value_and_gradient(
-            scores[self.left], scores[self.right], self.same, self.different
+            scores[left], scores[right], same, different
         )
         return value, d_left, d_right
+
+    def _couples(
+        self, risk: Any, scores: Floats, part: tuple[int, int]
+    ) -> tuple[float, Floats]:
+        """Return the risk of some pairs and its derivatives, by NumPy."""
+        begin, end = part
+        value, n = 0.0, self.points.n_points
+        slopes = np.empty((2, end - begin))
+        for first, last in ranges(end - begin, BLOCK):
+            more, *both = self._by_pair(risk, scores, (begin + first, begin + last))
+            slopes[:, first:last] = both
+            value += more
+        left, right, _, _ = self._sides(part)
+        # NumPy's types say that bincount returns integers, weights or not.
+        total: Any = np.bincount(left, slopes[0], n)
+        total += np.bincount(right, slopes[1], n)
+        return value, total
+
+    def _compiled_couples(
+        self, compiled: Any, scores: Floats, part: tuple[int, int]
+    ) -> tuple[float, Floats]:
+        """Return the product risk of some pairs and its derivatives, compiled."""
+        r = np.zeros(self.points.n_points)
+        value = compiled.couple(
+            scores, self.index, self.same, self.different, *part, r, *compiled.room()
+        )
+        return value, r
 
     @cached_property
     def _coupling(self) -> sparse.csr_array:
         """The symmetric matrix of answers between points that `moment` applies."""
         n = self.points.n_points
-        share = (self.same - self.different) / 2
-        half = sparse.csr_array((share, (self.left, self.right)), shape=(n, n))
+        left, right, same, different = self._sides(None)
+        half = sparse.csr_array(((same - different) / 2, (left, right)), shape=(n, n))
         return sparse.csr_array(half + half.T)
 
     @cached_property
     def _incidence(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """For each side of the pairs, the matrix that sums pairs at their points."""
-        shape = (self.points.n_points, len(self.left))
-        ones, numbers = np.ones(len(self.left)), np.arange(len(self.left))
+        n_pairs = len(self.index)
+        shape = (self.points.n_points, n_pairs)
+        ones, numbers = np.ones(n_pairs), np.arange(n_pairs)
+        left, right, _, _ = self._sides(None)
         return (
-            sparse.csr_array((ones, (self.left, numbers)), shape=shape),
-            sparse.csr_array((ones, (self.right, numbers)), shape=shape),
+            sparse.csr_array((ones, (left, numbers)), shape=shape),
+            sparse.csr_array((ones, (right, numbers)), shape=shape),
         )
 
     def _scatter(self, d_left: Floats, d_right: Floats) -> Floats:
@@ -166,6 +259,6 @@ class HostPairTerms(HostTerms):
         if d_left.ndim > 1:
             at_left, at_right = self._incidence
             return np.asarray(at_left @ d_left + at_right @ d_right)
-        # NumPy's types say that bincount returns integers, weights or not.
-        total: Any = np.bincount(self.left, d_left, n)
-        return np.asarray(total + np.bincount(self.right, d_right, n))
+        left, right, _, _ = self._sides(None)
+        total: Any = np.bincount(left, d_left, n)
+        return np.asarray(total + np.bincount(right, d_right, n))

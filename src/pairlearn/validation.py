@@ -27,6 +27,7 @@ __all__ = [
     "check_index",
     "check_prior",
     "check_weights",
+    "is_finite",
     "plain_answers",
 ]
 
@@ -56,7 +57,8 @@ def check_index(index: ArrayLike, n_points: int) -> Ints:
             f"pair {k} is {tuple(array[k].tolist())}, but the points are numbered 0 to "
             f"{n_points - 1} ({int(outside.any(axis=1).sum())} such pair(s))"
         )
-    return array.astype(np.intp, copy=False)
+    # In one piece by pairs, as compiled loops read them.
+    return np.ascontiguousarray(array, dtype=np.intp)
 
 
 def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floats:
@@ -96,7 +98,7 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
             f"answers must be numbers or bool, got {array.dtype}: {_ANSWER_HELP}. "
             "Convert words first, for example t = numpy.where(words == 'same', 1, -1)"
         )
-    array = array.astype(float)
+    array = array.astype(float, copy=False)
     if not np.isfinite(array).all():
         k = int(np.flatnonzero(~np.isfinite(array))[0])
         raise ValueError(
@@ -183,11 +185,8 @@ def check_finite_points(X: PointsLike, numbers: Ints | None = None) -> None:
         if finite:
             return
         X = on_host(X)
-    values = X.data if sparse.issparse(X) else X
-    # The sum is finite unless something is not: one pass without a temporary.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()) or np.isfinite(values).all():
-            return
+    if is_finite(X):
+        return
     if sparse.issparse(X):
         where = X.tocoo()
         bad = ~np.isfinite(where.data)
@@ -201,6 +200,14 @@ def check_finite_points(X: PointsLike, numbers: Ints | None = None) -> None:
         "make_pair_pipeline(SimpleImputer(), ...), within make_column_transformer if "
         "some columns hold text"
     )
+
+
+def is_finite(X: PointsLike) -> bool:
+    """Tell whether an array or a sparse matrix holds no NaN and no infinity."""
+    values = X.data if sparse.issparse(X) else X
+    # The sum is finite unless something is not: one pass without a temporary.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def check_prior(prior: float, *, allow_half: bool = True) -> float:

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.assignment import majority_sign
 from pairlearn.base import PairClassifierBase
+from pairlearn.growing import first_sample, minimise_growing
 from pairlearn.objective import Frame, NoisyObjective, PairObjective
 from pairlearn.points import as_points
 from pairlearn.solvers import (
@@ -89,6 +90,8 @@ class LinearPairClassifier(PairClassifierBase):
         self.history_ = {
             "objective": np.array(solution.history),
             "n_evaluations": solution.n_evaluations,
+            "passes": solution.passes,
+            "samples": np.array(solution.samples, dtype=int),
         }
         self.n_iter_ = max(1, len(solution.history) - 1)
         if not solution.converged:
@@ -143,35 +146,15 @@ class LinearPairClassifier(PairClassifierBase):
         begin : callable, optional
             Objective -> starts of L-BFGS; None: two eigenvectors and other directions.
         """
-        points = as_points(X)
+        n_features = X.shape[1]
+        plain = Frame.plain(n_features, self.fit_intercept)
         if solver == "lbfgs":
-            objective = make(Frame.of(points, self.alpha, self.fit_intercept))
-            first = self._previous(objective)
-            flat = objective(np.zeros(objective.size))[0]
-            if not first or objective(first[0])[0] > flat - 1e-4 * abs(flat):
-                first = begin(objective) if begin else starts(objective, self.n_init)  # type: ignore[arg-type]
-            # With several outputs, starts that name the classes otherwise lead to
-            # minima that look different and are the same: only the best two go on.
-            solution = minimise_lbfgs(
-                objective,
-                first,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                n_finish=None if objective.n_outputs == 1 else 2,
-            )
-            if solution.value > flat - 1e-6 * abs(flat):
-                warnings.warn(
-                    "the penalty outweighs the answers: no weights do better than "
-                    "none. Scale the features (make_pair_pipeline(StandardScaler(), "
-                    "...)) or lower alpha; or the answers hold no information",
-                    stacklevel=3,
-                )
-            return solution, objective
+            return self._descend(make(plain), begin)
         solutions = []
         for _ in range(self.n_init):
-            objective = make(Frame.plain(points.n_features, self.fit_intercept))
+            objective = make(plain)
             # The default start of a linear layer, as in the paper's experiments.
-            reach = 1 / np.sqrt(points.n_features)
+            reach = 1 / np.sqrt(n_features)
             random = [rng.uniform(-reach, reach, objective.size)]
             solution = minimise_sgd(
                 objective,
@@ -183,6 +166,42 @@ class LinearPairClassifier(PairClassifierBase):
             )
             solutions.append(solution)
         return min(solutions, key=lambda solution: solution.value), objective
+
+    def _descend(
+        self, objective: Any, begin: Callable[[Any], list[Floats]] | None
+    ) -> tuple[Solution, Any]:
+        """Minimise by L-BFGS, on growing samples if there are many terms."""
+
+        def first(objective: Any) -> list[Floats]:
+            return begin(objective) if begin else starts(objective, self.n_init)
+
+        # With several outputs, starts that name the classes otherwise lead to minima
+        # that look different and are the same: only the best two go on.
+        options: Any = {
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "n_finish": None if objective.n_outputs == 1 else 2,
+        }
+        size = first_sample(objective.n_terms, objective.size)
+        if size and not self._previous(objective):
+            solution, objective, flat = minimise_growing(objective, first, **options)
+        else:
+            # A frame only makes the objective round: a sample's is as good.
+            here = objective.sample(size).framed() if size else objective.framed()
+            objective = objective.in_frame(here.frame)
+            flat = here(np.zeros(here.size))[0]
+            go_on = self._previous(here)
+            if go_on and here(go_on[0])[0] > flat - 1e-4 * abs(flat):
+                go_on = []
+            solution = minimise_lbfgs(objective, go_on or first(objective), **options)
+        if solution.value > flat - 1e-6 * abs(flat):
+            warnings.warn(
+                "the penalty outweighs the answers: no weights do better than none. "
+                "Scale the features (make_pair_pipeline(StandardScaler(), ...)) or "
+                "lower alpha; or the answers hold no information",
+                stacklevel=4,
+            )
+        return solution, objective
 
     def _estimate_rates(
         self, objective: PairObjective, u: Floats, *, symmetric: bool
@@ -224,13 +243,12 @@ class LinearPairClassifier(PairClassifierBase):
         # What an earlier fit recorded does not describe the new weights.
         for name in ("objective_", "history_"):
             self.__dict__.pop(name, None)
+        plain = Frame.plain(points.n_features, self.fit_intercept)
         if first:
-            frame = Frame.of(points, self.alpha, self.fit_intercept)
-            objective = self._pair_objective(pairs, answers, weight, frame)
+            objective = self._pair_objective(pairs, answers, weight, plain).framed()
             self._store(*objective.weights(starts(objective, 1)[0]))
             self._fix_sign()
             self.assignment_ = None
-        plain = Frame.plain(points.n_features, self.fit_intercept)
         objective = self._pair_objective(pairs, answers, weight, plain)
         # A weight counts by itself, not relative to whatever came in the same call.
         objective.same, objective.different = (

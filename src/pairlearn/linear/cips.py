@@ -293,6 +293,9 @@ class CIPSClassifier(LinearPairClassifier):
             )
         return self._step(pairs, t, sample_weight)
 
+    def _passes_over(self) -> bool:
+        return True
+
     def _check_parameters(self, solver: str | None = None) -> str:
         """Refuse wrong parameters; return the solver to use."""
         solver = self.solver if solver is None else solver

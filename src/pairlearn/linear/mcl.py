@@ -230,6 +230,10 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     def _reorder(self, order: Ints) -> None:
         self.coef_, self.intercept_ = self.coef_[order], self.intercept_[order]
 
+    def _passes_over(self) -> bool:
+        # The starts of several classes are clusters of all points.
+        return self.n_classes == 2
+
     def _check_parameters(self) -> Any:
         """Refuse wrong parameters; return the flip rates or how to estimate them."""
         check_choice("solver", self.solver, SOLVERS)

@@ -59,6 +59,16 @@ class TensorPoints:
         """Number of features."""
         return int(self.X.shape[1])
 
+    @property
+    def reads_rows(self) -> bool:
+        """Whether a risk of few pairs reads no other points than theirs."""
+        return False
+
+    @property
+    def most_rows(self) -> int:
+        """How many points `take` should be asked for at most."""
+        return self.n_points
+
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, in memory."""
         scores: Floats = self.wide_scores(w, b).cpu().numpy()

@@ -1,4 +1,4 @@
-"""Compiled epochs of stochastic gradient descent; needs numba (extra `fast`).
+"""Epochs of stochastic gradient descent.
 
 An epoch in NumPy takes a dozen calls a batch, which cost more than the arithmetic in
 them. Compiled, the points of a batch are read where they lie. The steps are those of
@@ -12,7 +12,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
+
+from pairlearn.fast.compile import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,20 +27,8 @@ __all__ = ["RISKS", "pair_epoch", "point_epoch"]
 RISKS = {"product": 0, "likelihood": 1}
 _PRODUCT = RISKS["product"]
 
-# Sums may be reordered, which lets the compiler use vector instructions; infinities
-# and NaNs keep their meaning, so that a divergence is seen.
-_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz"}}
 
-
-def _compile(function: Any) -> Any:
-    try:
-        return njit(cache=True, **_OPTIONS)(function)
-    except RuntimeError:
-        # There is no folder to keep the machine code in, so compile it each time.
-        return njit(**_OPTIONS)(function)
-
-
-@_compile
+@compiled
 def _expit(z: float) -> float:
     if z >= 0:
         return 1 / (1 + math.exp(-z))
@@ -47,7 +36,7 @@ def _expit(z: float) -> float:
     return power / (1 + power)
 
 
-@_compile
+@compiled
 def _softplus(z: float) -> float:
     """Return log(1 + exp(z)) without overflow.
 
@@ -56,7 +45,7 @@ def _softplus(z: float) -> float:
     return min(max(z, 0.0), 1e300) + math.log1p(math.exp(-abs(z)))
 
 
-@_compile
+@compiled
 def _score(x: Floats, w: Floats) -> float:
     total = x.dtype.type(0)
     for j in range(len(x)):
@@ -64,7 +53,7 @@ def _score(x: Floats, w: Floats) -> float:
     return float(total)
 
 
-@_compile
+@compiled
 def _product(f: float, g: float, a: float, b: float) -> tuple[float, float, float]:
     """Return a phi(f g) + b phi(-f g) and its derivatives in f and g."""
     z = f * g
@@ -72,7 +61,7 @@ def _product(f: float, g: float, a: float, b: float) -> tuple[float, float, floa
     return a * _softplus(-z) + b * _softplus(z), slope * g, slope * f
 
 
-@_compile
+@compiled
 def _likelihood(f: float, g: float, a: float, b: float) -> tuple[float, float, float]:
     """Return -a log P(same) - b log P(different) and its derivatives."""
     both, first = _expit(f + g), _expit(f - g)
@@ -85,14 +74,14 @@ def _likelihood(f: float, g: float, a: float, b: float) -> tuple[float, float, f
     return value, d_f, d_g
 
 
-@_compile
+@compiled
 def _add(total: Floats, x: Floats, factor: float) -> None:
     factor = x.dtype.type(factor)
     for j in range(len(x)):
         total[j] += factor * x[j]
 
 
-@_compile
+@compiled
 def _step(
     u: Floats, w: Floats, pulled: Floats, slope: float, alpha: float, rate: float
 ) -> float:
@@ -107,7 +96,7 @@ def _step(
     return alpha / 2 * square
 
 
-@_compile
+@compiled
 def pair_epoch(
     X: NDArray[Any],
     left: Ints,
@@ -156,7 +145,7 @@ def pair_epoch(
     return total / max(1, n_batches)
 
 
-@_compile
+@compiled
 def point_epoch(
     X: NDArray[Any],
     positive: Floats,

@@ -1,0 +1,173 @@
+r"""Risks of pairs of points in a NumPy array: each point read once an evaluation.
+
+The two products X w and X^T r read all points twice. Where pairs are no more than the
+points, it is less to read the two points of each pair, score them, and pull their
+derivatives back while they are in the cache; points that are in no pair are not read at
+all. The pairs are divided among threads. With numba (extra `fast`) the loops are
+compiled; without it they are NumPy's, on blocks that stay in the cache.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.terms import HostPairTerms
+from pairlearn.threads import compiled_module, each, ranges
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pairlearn._typing import Floats, Ints
+    from pairlearn.points import ArrayPoints
+
+    # The risk of a part of the pairs, X^T r and the sum of r.
+    Part = tuple[float, Floats, float]
+
+__all__ = ["DensePairTerms", "compiled_for", "pulled_back"]
+
+# Fewer numbers than these are not worth a thread, nor blocks.
+FEW = 2**19
+# Bytes of the points that a thread takes at a time, and of those in the cache at once.
+PART_BYTES = 2**23
+CACHE_BYTES = 2**19
+
+
+class DensePairTerms(HostPairTerms):
+    """A risk of pairs of points in a NumPy array with its rows in one piece each.
+
+    Parameters
+    ----------
+    points : ArrayPoints
+        The points.
+    index : ndarray of shape (n_pairs, 2)
+        The pairs.
+    same, different : ndarray of shape (n_pairs,)
+        How much either answer counts for each pair.
+    """
+
+    points: ArrayPoints
+
+    def value_and_gradient(
+        self, risk: Any, w: Floats, b: float | Floats
+    ) -> tuple[float, Floats, Floats]:
+        """Return the risk and its gradients in w and b."""
+        n_pairs, X = len(self.index), self.points.X
+        few = X.size < FEW or n_pairs > len(X)
+        if few or w.ndim > 1 or not risk.additive:
+            return super().value_and_gradient(risk, w, b)
+        fast = compiled_for(X)
+        if fast is None:
+            part = partial(self._numpy_part, risk, w, float(b))
+        elif risk.compiled == "product":
+            part = partial(self._compiled_part, fast, w, float(b))
+        else:
+            part = partial(self._mixed_part, fast, risk, w, float(b))
+        size = max(1, PART_BYTES // (2 * X.shape[1] * X.itemsize))
+        parts = each(part, ranges(n_pairs, size))
+        value = float(sum(value for value, _, _ in parts))
+        if fast is not None and not np.isfinite(value):
+            # Scores beyond the range of numbers: NumPy's risks know how to treat them.
+            return super().value_and_gradient(risk, w, b)
+        pulled = np.sum([pulled for _, pulled, _ in parts], axis=0)
+        return value, pulled, np.asarray(sum(slope for _, _, slope in parts))
+
+    def _compiled_part(
+        self, fast: Any, w: Floats, b: float, pairs: tuple[int, int]
+    ) -> Part:
+        total = np.zeros(len(w))
+        value, slope = fast.pair_block(
+            self.points.X,
+            self.index,
+            self.same,
+            self.different,
+            w,
+            b,
+            *pairs,
+            total,
+            *fast.room(),
+        )
+        return value, total, slope
+
+    def _mixed_part(
+        self, fast: Any, risk: Any, w: Floats, b: float, pairs: tuple[int, int]
+    ) -> Part:
+        """Do the products by compiled loops, for a risk that NumPy computes."""
+        X = self.points.X
+        value, slope, total = 0.0, 0.0, np.zeros(len(w))
+        for begin, end in self._blocks(pairs):
+            rows = self.index[begin:end].ravel()
+            scores = np.empty(len(rows))
+            fast.score_rows(X, rows, w, b, scores)
+            more, r = self._risk_of_rows(risk, scores, begin, end)
+            fast.pull_rows(X, rows, r, total)
+            value, slope = value + more, slope + r.sum()
+        return value, total, slope
+
+    def _numpy_part(
+        self, risk: Any, w: Floats, b: float, pairs: tuple[int, int]
+    ) -> Part:
+        X = self.points.X
+        narrow = w.astype(X.dtype, copy=False)
+        value, slope, total = 0.0, 0.0, np.zeros(len(w))
+        for begin, end in self._blocks(pairs):
+            block = _rows(X, self.index[begin:end].ravel())
+            scores = (block @ narrow).astype(np.float64, copy=False) + b
+            more, r = self._risk_of_rows(risk, scores, begin, end)
+            total += r.astype(X.dtype, copy=False) @ block
+            value, slope = value + more, slope + r.sum()
+        return value, total, slope
+
+    def _risk_of_rows(
+        self, risk: Any, scores: Floats, begin: int, end: int
+    ) -> tuple[float, Floats]:
+        """Return the risk of some pairs and its derivatives; their points alternate."""
+        value, d_left, d_right = risk.value_and_gradient(
+            scores[::2], scores[1::2], self.same[begin:end], self.different[begin:end]
+        )
+        r = np.empty_like(scores)
+        r[::2], r[1::2] = d_left, d_right
+        return value, r
+
+    def _blocks(self, pairs: tuple[int, int]) -> list[tuple[int, int]]:
+        X = self.points.X
+        size = max(16, CACHE_BYTES // (2 * X.shape[1] * X.itemsize))
+        return ranges(pairs[1] - pairs[0], size, pairs[0])
+
+
+def pulled_back(X: NDArray[Any], r: Floats) -> Floats:
+    """Return X^T r of a dense array of many points, summed in float64.
+
+    The parts of the sum are the same with any number of threads.
+    """
+    fast = compiled_for(X) if r.ndim == 1 else None
+    size = max(1, PART_BYTES // (X.shape[1] * X.itemsize))
+
+    def part(rows: tuple[int, int]) -> Floats:
+        begin, end = rows
+        if fast is None:
+            product = X[begin:end].T @ r[begin:end].astype(X.dtype, copy=False)
+            return np.asarray(product, dtype=np.float64)
+        total = np.zeros(X.shape[1])
+        fast.pull(X, r, begin, end, total)
+        return total
+
+    pulled: Floats = np.sum(each(part, ranges(len(X), size)), axis=0)
+    return pulled
+
+
+def _rows(X: NDArray[Any], rows: Ints) -> NDArray[Any]:
+    """Return rows of X: where they follow each other, without a copy."""
+    first, last = int(rows[0]), int(rows[-1])
+    if last - first == len(rows) - 1 and (np.diff(rows) == 1).all():
+        return X[first : last + 1]
+    return X.take(rows, axis=0)
+
+
+def compiled_for(X: Any) -> Any:
+    """Return the compiled functions, if they are there and can read these points."""
+    if not isinstance(X, np.ndarray) or not X.flags.c_contiguous:
+        return None
+    return compiled_module()

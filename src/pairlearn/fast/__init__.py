@@ -1,0 +1,28 @@
+"""Compiled loops; they need numba (extra `fast`) and are never required.
+
+Each does what NumPy code elsewhere in the package does, to the last digits but a few.
+They release the GIL and start no threads of their own: who calls them divides the work.
+They are written for a short compilation: few statements, room passed in, no slices.
+"""
+
+from pairlearn.fast.blocks import (
+    couple,
+    pair_block,
+    pull,
+    pull_rows,
+    room,
+    score_rows,
+)
+from pairlearn.fast.sgd import RISKS, pair_epoch, point_epoch
+
+__all__ = [
+    "RISKS",
+    "couple",
+    "pair_block",
+    "pair_epoch",
+    "point_epoch",
+    "pull",
+    "pull_rows",
+    "room",
+    "score_rows",
+]

@@ -1,0 +1,128 @@
+"""Work divided among threads, with BLAS kept to one thread meanwhile.
+
+As many threads are used as BLAS may use at the moment: who limits BLAS, by
+OMP_NUM_THREADS, by threadpoolctl or by running in a worker of joblib or dask, limits
+this package too. Parts of the work are the same for any number of threads, and so are
+sums over them. No thread outlives a call, so a process may fork at any time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import nullcontext
+from functools import cache
+from importlib import import_module
+from threading import Thread
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
+
+__all__ = ["compiled_module", "each", "n_threads", "ranges", "single_blas"]
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+
+def n_threads() -> int:
+    """Return how many threads BLAS may use at the moment.
+
+    Examples
+    --------
+    >>> from threadpoolctl import threadpool_limits
+    >>> with threadpool_limits(1):
+    ...     n_threads()
+    1
+    """
+    limits = [library.num_threads for library in _blas().lib_controllers]
+    return max(1, min(limits, default=1))
+
+
+def single_blas() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS uses one thread; its limit comes back after."""
+    if n_threads() == 1:
+        return nullcontext()
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
+    return limited
+
+
+def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
+    """Return the results of the parts in their order, computed on all threads.
+
+    Parameters
+    ----------
+    function : callable
+        Part -> result; it should spend its time outside of Python's lock.
+    parts : iterable
+        The parts of the work.
+
+    Examples
+    --------
+    >>> each(abs, [-1, 2])
+    [1, 2]
+    """
+    parts = list(parts)
+    n = min(n_threads(), len(parts))
+    if n <= 1:
+        return [function(part) for part in parts]
+    # This thread works, too: starting one thread less is what small work feels.
+    todo = deque(enumerate(parts))
+    results: dict[int, Result] = {}
+    errors: list[BaseException] = []
+
+    def take() -> tuple[int, Part] | None:
+        try:
+            return todo.popleft()
+        except IndexError:
+            return None
+
+    def work() -> None:
+        for number, part in iter(take, None):
+            try:
+                results[number] = function(part)
+            except BaseException as error:
+                errors.append(error)
+                todo.clear()
+
+    others = [Thread(target=work) for _ in range(n - 1)]
+    with single_blas():
+        for thread in others:
+            thread.start()
+        work()
+        for thread in others:
+            thread.join()
+    if errors:
+        raise errors[0]
+    return [results[number] for number in range(len(parts))]
+
+
+def ranges(n: int, size: int, first: int = 0) -> list[tuple[int, int]]:
+    """Return the ends of ranges of the given size that cover n numbers.
+
+    Examples
+    --------
+    >>> ranges(5, 2)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    last = first + n
+    return [(begin, min(begin + size, last)) for begin in range(first, last, size)]
+
+
+@cache
+def compiled_module() -> Any:
+    """Return the compiled functions, or None without numba.
+
+    They are looked for once, since a failure takes time.
+    """
+    try:
+        return import_module("pairlearn.fast")
+    except ImportError:
+        return None
+
+
+@cache
+def _blas() -> Any:
+    return ThreadpoolController().select(user_api="blas")
