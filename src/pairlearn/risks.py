@@ -75,6 +75,10 @@ class PairRisk(Protocol):
         """Whether the derivatives are continuous."""
 
     @property
+    def additive(self) -> bool:
+        """Whether the risk of all pairs is the sum of the risks of parts of them."""
+
+    @property
     def compiled(self) -> str | None:
         """Its name in `pairlearn.fast`, if it is compiled there."""
 
@@ -120,6 +124,11 @@ class PointRisk:
     def smooth(self) -> bool:
         """Whether the derivatives are continuous."""
         return self.loss.smooth
+
+    @property
+    def additive(self) -> bool:
+        """Whether the risk is a sum over its terms; what is clipped is not."""
+        return not self.nonnegative
 
     @property
     def compiled(self) -> str | None:
@@ -352,6 +361,7 @@ class LikelihoodRisk:
     """
 
     smooth = True
+    additive = True
 
     def __init__(
         self, link: PairLink, flip_rates: tuple[float, float] = (1.0, 0.0)
@@ -466,6 +476,8 @@ class LinkRisk:
     """
 
     smooth = True
+    # The similarities belong to all pairs together.
+    additive = False
     compiled = None
 
     def __init__(self, g: float, h: float, c: float, similarity: Floats) -> None:

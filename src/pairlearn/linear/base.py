@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pairlearn.assignment import majority_sign
 from pairlearn.base import PairClassifierBase
 from pairlearn.objective import Frame, NoisyObjective, PairObjective
+from pairlearn.pairs import as_pairs
 from pairlearn.points import as_points
 from pairlearn.solvers import (
     Solution,
@@ -20,6 +21,7 @@ from pairlearn.solvers import (
     sgd_epoch,
     starts,
 )
+from pairlearn.tables import is_dask, on_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +55,11 @@ class LinearPairClassifier(PairClassifierBase):
     batch_size: int
     learning_rate: float
     warm_start: bool
+
+    @property
+    def _keeps_blocks(self) -> bool:  # type: ignore[override]
+        # Batches of SGD come from everywhere: it wants its points in memory.
+        return self._keeps_tensors and self.solver != "sgd"
 
     def _scores(self, X: PointsLike) -> Any:
         return as_points(X).own_scores(self.coef_[0], self.intercept_[0])
@@ -217,6 +224,11 @@ class LinearPairClassifier(PairClassifierBase):
     ) -> Self:
         """Take one pass of SGD over more pairs; see `partial_fit`."""
         first = not hasattr(self, "coef_")
+        pairs = as_pairs(pairs)
+        if is_dask(pairs.X):
+            # A batch of a stream fits into memory.
+            used = pairs.compact()
+            pairs = used.with_points(on_host(used.X))
         pairs, answers, weight = self._validate_fit(
             pairs, t, sample_weight, reset=first, both_kinds=False
         )

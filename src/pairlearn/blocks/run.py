@@ -1,0 +1,217 @@
+"""Functions run on all blocks of a dask array, their results added in a fixed order.
+
+The sum is a tree over the blocks in their order, so that the numbers do not depend on
+which thread or worker was first, nor on one that died on the way.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import nullcontext
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import dask
+import numpy as np
+from dask.base import get_scheduler
+from scipy import sparse
+from threadpoolctl import ThreadpoolController
+
+from pairlearn.blocks.maps import release_pages
+from pairlearn.blocks.tables import selection
+from pairlearn.points import as_points
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pairlearn._typing import Ints
+    from pairlearn.points import Points
+
+    # What is added up, and what is listed block after block.
+    Result = tuple[tuple[Any, ...] | None, list[Any]]
+
+__all__ = ["Blocks", "Shipped", "compute"]
+
+# How many results are added at a time.
+_FAN = 16
+
+
+class Shipped:
+    """Objects, one a block or None, that travel to the workers once.
+
+    On a cluster they are tasks whose results are kept: if a worker dies with them, the
+    scheduler makes them anew, which it could not do with data sent by hand. Without a
+    cluster they are just referred to.
+
+    Parameters
+    ----------
+    objects : sequence
+        The objects.
+    """
+
+    def __init__(self, objects: Sequence[Any]) -> None:
+        self.objects = objects
+        self._client: Any = None
+        self._nodes: list[Any] | None = None
+
+    def nodes(self) -> list[Any]:
+        """Return the objects as arguments of a task."""
+        client = _active_client()
+        if self._nodes is None or client is not self._client:
+            nodes = [
+                None if one is None else dask.delayed(one, pure=False, traverse=False)
+                for one in self.objects
+            ]
+            if client is not None:
+                with warnings.catch_warnings():
+                    # It is meant to be sent, and just once.
+                    warnings.filterwarnings("ignore", "Sending large graph")
+                    nodes = list(dask.persist(*nodes))
+            self._nodes, self._client = nodes, client
+        return self._nodes
+
+
+class Blocks:
+    """The blocks of a dask array that hold points, and the rows that count in each.
+
+    Parameters
+    ----------
+    X : dask array of shape (n_points, n_features)
+        The points, perhaps taken from a larger array.
+
+    Attributes
+    ----------
+    bounds : ndarray of shape (n_blocks + 1,)
+        Numbers of the first point of each block, and the number of all points.
+    """
+
+    def __init__(self, X: Any) -> None:
+        source, rows = selection(X)
+        sizes = np.array(source.chunks[0], dtype=np.intp)
+        ends = np.cumsum(sizes)
+        if rows is None:
+            counts, local = sizes, [None] * len(sizes)
+        else:
+            cuts = np.searchsorted(rows, [0, *ends])
+            counts = np.diff(cuts)
+            local = [
+                None if counts[k] == sizes[k]
+                else rows[cuts[k] : cuts[k + 1]] - (ends - sizes)[k]
+                for k in range(len(sizes))
+            ]  # fmt: skip
+        kept = np.flatnonzero(counts)
+        self.bounds = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.intp)
+        self._source, self._kept = source, kept
+        self._begins = (ends - sizes)[kept]
+        self._rows = Shipped([local[k] for k in kept])
+        self._parts: Any = None
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def row_number(self, k: int, row: int) -> int:
+        """Return the number by which the user knows a row of block k."""
+        rows = self._rows.objects[k]
+        return int(self._begins[k] + (row if rows is None else rows[row]))
+
+    def split(self, values: Any) -> list[Any]:
+        """Return what belongs to each block of an array with one entry a point."""
+        return np.split(values, self.bounds[1:-1])
+
+    def reduce(
+        self,
+        function: Callable[..., Result],
+        call: Any,
+        *shares: Shipped | Sequence[Any],
+        only: Sequence[bool] | None = None,
+    ) -> Result:
+        """Run a function on every block; add up and list what it returns.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(points, call, *share)`` returns numbers to be added over the
+            blocks (or None), and a list to be joined.
+        call : object
+            An argument that is the same for every block.
+        *shares : Shipped or sequence
+            Arguments of which each block has its own.
+        only : sequence of bool, optional
+            Which blocks take part.
+        """
+        if self._parts is None:
+            self._parts = self._source.to_delayed().ravel()[self._kept]
+        columns = [
+            share.nodes() if isinstance(share, Shipped) else share for share in shares
+        ]
+        rows = self._rows.nodes()
+        shared = dask.delayed((function, call), pure=False, traverse=False)
+        nodes = [
+            _apply(self._parts[k], rows[k], shared, *(column[k] for column in columns))
+            for k in range(len(self))
+            if only is None or only[k]
+        ]
+        if not nodes:
+            return None, []
+        while len(nodes) > 1:
+            groups = range(0, len(nodes), _FAN)
+            nodes = [_merge(nodes[k : k + _FAN]) for k in groups]
+        result: Result = compute(nodes[0])
+        return result
+
+
+def compute(collection: Any) -> Any:
+    """Return a dask collection's result: by the active cluster, or by threads here.
+
+    Threads here take a block each, so BLAS must not start more of its own.
+    """
+    limit = _controller().limit(limits=1, user_api="blas")
+    with limit if _active_client() is None else nullcontext():
+        return dask.compute(collection)[0]
+
+
+def block_points(block: Any, rows: Ints | None) -> Points:
+    """Return (some of) the points of a block."""
+    if sparse.issparse(block):
+        block = block.tocsr()
+    if rows is not None:
+        block = block[rows]
+    # Here, not in the graph, where a converted copy would hide a memory map.
+    wide = block if block.dtype in (np.float32, np.float64) else block.astype(float)
+    return as_points(wide)
+
+
+@dask.delayed(pure=False)  # type: ignore[untyped-decorator]
+def _apply(block: Any, rows: Ints | None, shared: Any, *share: Any) -> Result:
+    function, call = shared
+    try:
+        # What is not finite is found, and explained, from the sum.
+        with np.errstate(over="ignore", invalid="ignore"):
+            result: Result = function(block_points(block, rows), call, *share)
+    finally:
+        release_pages(block)
+    return result
+
+
+@dask.delayed(pure=False)  # type: ignore[untyped-decorator]
+def _merge(results: list[Result]) -> Result:
+    total, listed = None, []
+    for sums, some in results:
+        listed.extend(some)
+        if total is None or sums is None:
+            total = total or sums
+        else:
+            total = tuple(a + b for a, b in zip(total, sums, strict=True))
+    return total, listed
+
+
+def _active_client() -> Any:
+    """Return the client of the cluster that dask would compute on, if there is one."""
+    client = getattr(get_scheduler(), "__self__", None)
+    return client if hasattr(client, "persist") else None
+
+
+@cache
+def _controller() -> Any:
+    """Return what limits the threads of BLAS; finding the libraries takes time."""
+    return ThreadpoolController()
