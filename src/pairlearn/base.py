@@ -19,6 +19,7 @@ from pairlearn.assignment import (
 from pairlearn.lazy import by_blocks
 from pairlearn.metrics import pair_error
 from pairlearn.pairs import Pairs, as_pairs
+from pairlearn.points import as_points
 from pairlearn.tables import (
     check_table,
     check_tensor,
@@ -412,8 +413,11 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         """Settle the classes on pairs that training did not see, if asked to."""
         self.assignment_ = None
         if len(kept.t):
-            # These points were validated when they came in.
-            scores = on_host(self._scores(kept.pairs.X))
+            # These points were validated when they came in, all but blocks.
+            points: Any = as_points(kept.pairs.X)
+            scores = on_host(self._scores(points.X))
+            if is_dask(points.X):
+                points.checked([scores])
             self._assign_by(kept.pairs, scores, kept.t, kept.weight, self.majority)
         return self
 

@@ -367,8 +367,8 @@ class Pairs:
         if copy is False:
             raise ValueError("Pairs hold each point once; an array of them is a copy")
         pairs = self.compact()
-        X = pairs.X
-        table = X.toarray() if sparse.issparse(X) else np.asarray(on_host(X))
+        X = on_host(pairs.X)
+        table = X.toarray() if sparse.issparse(X) else np.asarray(X)
         return table[pairs.index].astype(dtype or table.dtype, copy=False)
 
     def __repr__(self) -> str:
@@ -627,7 +627,9 @@ def as_pairs(pairs: Pairs | ArrayLike) -> Pairs:
     if is_dask(pairs) and not hasattr(pairs, "columns"):
         from pairlearn.blocks.tables import known_chunks
 
-        pairs = known_chunks(pairs)
+        # Both points of a pair in one block.
+        known = known_chunks(pairs)
+        pairs = known.rechunk(dict.fromkeys(range(1, known.ndim), -1))
     if sparse.issparse(pairs) or hasattr(pairs, "columns"):
         raise ValueError(f"got a table of points where pairs are needed; {_TWO_FORMS}")
     try:

@@ -39,7 +39,10 @@ def is_tensor(X: Any) -> bool:
 
 def is_dask(X: Any) -> bool:
     """Tell whether something is a dask array or frame, without importing dask."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+    kind = type(X)
+    return kind.__module__.partition(".")[0] in ("dask", "dask_expr") and (
+        hasattr(kind, "map_blocks") or hasattr(kind, "map_partitions")
+    )
 
 
 def on_host(values: Any) -> Any:
@@ -233,7 +236,7 @@ def look_up(
             )
     check_columns("points", points, [] if id is None else [id])
     check_columns("pairs", pairs, [left, right])
-    numbers = getattr(points, "index", range(points.shape[0]))
+    numbers = points.index if hasattr(points, "index") else range(points.shape[0])
     names = np.asarray(numbers if id is None else points[id]).tolist()
     row_of = {name: row for row, name in enumerate(names)}
     if len(row_of) < len(names):

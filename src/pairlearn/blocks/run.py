@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import warnings
 from contextlib import nullcontext
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import dask
 import numpy as np
 from dask.base import get_scheduler
+from dask.delayed import Delayed
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
@@ -36,6 +38,13 @@ __all__ = ["Blocks", "Shipped", "compute"]
 _FAN = 16
 
 
+class Held:
+    """Holds an object of any kind, which a graph then takes for data."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 class Shipped:
     """Objects, one a block or None, that travel to the workers once.
 
@@ -51,24 +60,23 @@ class Shipped:
 
     def __init__(self, objects: Sequence[Any]) -> None:
         self.objects = objects
+        name = f"share-{uuid4().hex}"
+        self.keys = [
+            None if one is None else (name, k) for k, one in enumerate(objects)
+        ]
         self._client: Any = None
-        self._nodes: list[Any] | None = None
+        self._graph: dict[Any, Any] | None = None
 
-    def nodes(self) -> list[Any]:
-        """Return the objects as arguments of a task."""
+    def graph(self) -> dict[Any, Any]:
+        """Return the objects as a graph, with `keys` for those that are not None."""
         client = _active_client()
-        if self._nodes is None or client is not self._client:
-            nodes = [
-                None if one is None else dask.delayed(one, pure=False, traverse=False)
-                for one in self.objects
-            ]
+        if self._graph is None or client is not self._client:
+            pairs = zip(self.keys, self.objects, strict=True)
+            self._graph = {key: Held(one) for key, one in pairs if key is not None}
+            self._client = client
             if client is not None:
-                with warnings.catch_warnings():
-                    # It is meant to be sent, and just once.
-                    warnings.filterwarnings("ignore", "Sending large graph")
-                    nodes = list(dask.persist(*nodes))
-            self._nodes, self._client = nodes, client
-        return self._nodes
+                self._graph = _persisted(self._graph)
+        return self._graph
 
 
 class Blocks:
@@ -104,7 +112,6 @@ class Blocks:
         self._source, self._kept = source, kept
         self._begins = (ends - sizes)[kept]
         self._rows = Shipped([local[k] for k in kept])
-        self._parts: Any = None
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -139,25 +146,43 @@ class Blocks:
         only : sequence of bool, optional
             Which blocks take part.
         """
-        if self._parts is None:
-            self._parts = self._source.to_delayed().ravel()[self._kept]
-        columns = [
-            share.nodes() if isinstance(share, Shipped) else share for share in shares
-        ]
-        rows = self._rows.nodes()
-        shared = dask.delayed((function, call), pure=False, traverse=False)
-        nodes = [
-            _apply(self._parts[k], rows[k], shared, *(column[k] for column in columns))
-            for k in range(len(self))
-            if only is None or only[k]
-        ]
-        if not nodes:
+        keys, graph = self._read
+        graph = {**graph, **self._rows.graph()}
+        columns: list[Sequence[Any]] = [self._rows.keys]
+        for share in shares:
+            if isinstance(share, Shipped):
+                graph.update(share.graph())
+                columns.append(share.keys)
+            else:
+                columns.append([Held(one) for one in share])
+        token = uuid4().hex
+        graph[f"call-{token}"] = Held((function, call))
+        level = []
+        for k, key in enumerate(keys):
+            if only is None or only[k]:
+                level.append((f"block-{token}", k))
+                own = (column[k] for column in columns)
+                graph[level[-1]] = (_apply, key, f"call-{token}", *own)
+        if not level:
             return None, []
-        while len(nodes) > 1:
-            groups = range(0, len(nodes), _FAN)
-            nodes = [_merge(nodes[k : k + _FAN]) for k in groups]
-        result: Result = compute(nodes[0])
+        for height in range(1, len(level)):
+            if len(level) == 1:
+                break
+            parts = [level[k : k + _FAN] for k in range(0, len(level), _FAN)]
+            level = [(f"sum{height}-{token}", k) for k in range(len(parts))]
+            graph.update(
+                (key, (_merge, part)) for key, part in zip(level, parts, strict=True)
+            )
+        result: Result = compute(Delayed(level[0], graph))
         return result
+
+    @cached_property
+    def _read(self) -> tuple[list[Any], dict[Any, Any]]:
+        """The keys of the blocks, and the graph that reads them."""
+        parts = self._source.to_delayed().ravel()[self._kept]
+        if not len(parts):
+            return [], {}
+        return [part.key for part in parts], dict(parts[0].__dask_graph__())
 
 
 def compute(collection: Any) -> Any:
@@ -177,23 +202,27 @@ def block_points(block: Any, rows: Ints | None) -> Points:
     if rows is not None:
         block = block[rows]
     # Here, not in the graph, where a converted copy would hide a memory map.
-    wide = block if block.dtype in (np.float32, np.float64) else block.astype(float)
-    return as_points(wide)
+    if block.dtype not in (np.float32, np.float64):
+        block = block.astype(float)
+    if not sparse.issparse(block):
+        # What came over a wire may lie anywhere; sums would have other last digits.
+        block = np.require(block, requirements="A")
+    return as_points(block)
 
 
-@dask.delayed(pure=False)  # type: ignore[untyped-decorator]
-def _apply(block: Any, rows: Ints | None, shared: Any, *share: Any) -> Result:
-    function, call = shared
+def _apply(block: Any, call: Held, rows: Held | None, *shares: Held | None) -> Result:
+    function, argument = call.value
+    own = [None if share is None else share.value for share in shares]
     try:
         # What is not finite is found, and explained, from the sum.
         with np.errstate(over="ignore", invalid="ignore"):
-            result: Result = function(block_points(block, rows), call, *share)
+            points = block_points(block, None if rows is None else rows.value)
+            result: Result = function(points, argument, *own)
     finally:
         release_pages(block)
     return result
 
 
-@dask.delayed(pure=False)  # type: ignore[untyped-decorator]
 def _merge(results: list[Result]) -> Result:
     total, listed = None, []
     for sums, some in results:
@@ -203,6 +232,15 @@ def _merge(results: list[Result]) -> Result:
         else:
             total = tuple(a + b for a, b in zip(total, sums, strict=True))
     return total, listed
+
+
+def _persisted(graph: dict[Any, Any]) -> dict[Any, Any]:
+    """Return a graph of data that workers hold, in place of the data."""
+    with warnings.catch_warnings():
+        # It is meant to be sent, and just once.
+        warnings.filterwarnings("ignore", "Sending large graph")
+        held = dask.persist(*(Delayed(key, {key: one}) for key, one in graph.items()))
+    return {key: one for part in held for key, one in part.__dask_graph__().items()}
 
 
 def _active_client() -> Any:

@@ -33,6 +33,12 @@ def known_chunks(X: Any) -> Any:
 def table_of(X: Any) -> Any:
     """Return a dask array of shape (n_points, n_features), each point in one block."""
     X = known_chunks(X)
+    if not isinstance(X._meta, np.ndarray) and not sparse.issparse(X._meta):
+        raise TypeError(
+            "the blocks of a dask array of points must be NumPy arrays or SciPy sparse "
+            f"matrices; got {type(X._meta).__name__}. Convert them first, for example "
+            "X.map_blocks(numpy.asarray)"
+        )
     if X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     return X
