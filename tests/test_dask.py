@@ -745,3 +745,6 @@ class TestCluster:
         # It was in the middle: passes before it, and passes after it.
         assert log.stat().st_size > 40
         np.testing.assert_allclose(clf.coef_, right.coef_, rtol=1e-8)
+        with dask.config.set(scheduler="threads"):
+            here = MCLClassifier(**self.quick).fit(Pairs(lazily(X), pairs.index), t)
+        np.testing.assert_array_equal(clf.coef_, here.coef_)

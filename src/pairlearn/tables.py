@@ -51,9 +51,9 @@ def on_host(values: Any) -> Any:
     Numbers that NumPy has no type for (bfloat16) become float32.
     """
     if is_dask(values):
-        from pairlearn.blocks.run import compute
+        from pairlearn.blocks.run import in_memory
 
-        return compute(values)
+        return in_memory(values)
     if not is_tensor(values):
         return values
     if values.is_floating_point() and values.element_size() < 4:

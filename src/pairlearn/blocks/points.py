@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.blocks.rows import map_rows
-from pairlearn.blocks.run import Blocks, block_points, compute
+from pairlearn.blocks.run import Blocks, block_points, in_memory
 from pairlearn.blocks.tables import take
 from pairlearn.blocks.terms import DaskPairTerms, DaskTerms
 from pairlearn.points import ArrayPoints
@@ -85,7 +85,7 @@ class DaskPoints:
     def take(self, rows: Ints) -> ArrayPoints:
         """Return some of the points, in memory."""
         some, place = np.unique(rows, return_inverse=True)
-        points: Any = block_points(compute(take(self.X, some)), place.reshape(-1))
+        points: Any = block_points(in_memory(take(self.X, some)), place.reshape(-1))
         return ArrayPoints(points.X)
 
     def mean_and_variance(self) -> tuple[Floats, Floats]:

@@ -48,7 +48,7 @@ def map_rows(function: Callable[[Any], Any], X: Any) -> Any:
     if empty.ndim == 1:
         each["drop_axis"] = 1
     # A name of its own: the function may be a model, which is not to be hashed.
-    name = getattr(function, "__name__", "rows")
+    name = getattr(getattr(function, "func", function), "__name__", "rows")
     return X.map_blocks(
         _of_block, function, empty,
         dtype=empty.dtype, meta=empty, name=f"{name}-{uuid4().hex}", **each,

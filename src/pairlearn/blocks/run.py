@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     # What is added up, and what is listed block after block.
     Result = tuple[tuple[Any, ...] | None, list[Any]]
 
-__all__ = ["Blocks", "Shipped", "compute"]
+__all__ = ["Blocks", "Shipped", "block_points", "compute", "in_memory"]
 
 # How many results are added at a time.
 _FAN = 16
@@ -193,6 +193,15 @@ def compute(collection: Any) -> Any:
     limit = _controller().limit(limits=1, user_api="blas")
     with limit if _active_client() is None else nullcontext():
         return dask.compute(collection)[0]
+
+
+def in_memory(X: Any) -> Any:
+    """Return a dask array or frame in memory; blocks that are sparse make a matrix."""
+    if sparse.issparse(getattr(X, "_meta", None)):
+        # Not every version of dask joins every kind of sparse matrix.
+        parts = compute(X.to_delayed().ravel().tolist())
+        return sparse.vstack(parts, format="csr")
+    return compute(X)
 
 
 def block_points(block: Any, rows: Ints | None) -> Points:
