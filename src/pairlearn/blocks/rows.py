@@ -44,15 +44,16 @@ def map_rows(function: Callable[[Any], Any], X: Any) -> Any:
     is_sparse = sparse.issparse(X._meta)
     one = (sparse.csr_array if is_sparse else np.zeros)(shape, dtype=X.dtype)
     empty = _plain(function(one))[:0]
-    each: dict[str, Any] = {"chunks": (X.chunks[0], *((n,) for n in empty.shape[1:]))}
-    if empty.ndim == 1:
-        each["drop_axis"] = 1
+    # Blocks keep two dimensions: to drop one, some versions of dask join blocks, which
+    # they cannot do if these are sparse.
+    wide = empty if empty.ndim == 2 else empty[:, None]
     # A name of its own: the function may be a model, which is not to be hashed.
     name = getattr(getattr(function, "func", function), "__name__", "rows")
-    return X.map_blocks(
-        _of_block, function, empty,
-        dtype=empty.dtype, meta=empty, name=f"{name}-{uuid4().hex}", **each,
+    rows = X.map_blocks(
+        _of_block, function, wide, dtype=wide.dtype, meta=wide,
+        chunks=(X.chunks[0], (wide.shape[1],)), name=f"{name}-{uuid4().hex}",
     )  # fmt: skip
+    return rows if empty.ndim == 2 else rows[:, 0]
 
 
 def _of_block(
@@ -61,7 +62,7 @@ def _of_block(
     if not block.shape[0]:
         return empty
     try:
-        return _plain(function(block))
+        rows = _plain(function(block))
     except ValueError:
         # The same complaint by the number of the row in the whole table.
         begin, end = block_info[0]["array-location"][0]
@@ -70,6 +71,7 @@ def _of_block(
         raise
     finally:
         release_pages(block)
+    return rows if rows.ndim == 2 else rows[:, None]
 
 
 def _plain(result: Any) -> Any:
