@@ -9,12 +9,14 @@ from scipy import sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from pairlearn._typing import Ints, PointsLike
 
 __all__ = [
+    "blocks_of_npy",
     "check_columns",
     "check_table",
     "check_tensor",
@@ -203,6 +205,42 @@ def object_column(objects: Iterable[Any]) -> NDArray[Any]:
     for row, one in enumerate(objects):
         column[row, 0] = one
     return column
+
+
+def blocks_of_npy(path: str | Path, n_rows: int | None = None) -> Any:
+    """Return the points in a .npy file as a dask array that need not fit into memory.
+
+    Each block is a memory map of its own, opened by the thread or worker that reads it
+    and closed after use; on a cluster all workers must see the file. (``from_array`` of
+    dask would copy a memory map into memory.)
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that `numpy.save` wrote, of shape (n_points, n_features).
+    n_rows : int, optional
+        Points in a block; None: about 128 MB of them.
+
+    Returns
+    -------
+    dask array of shape (n_points, n_features)
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from pairlearn import Pairs
+    >>> from pairlearn.tables import blocks_of_npy
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "points.npy", np.arange(8.0).reshape(4, 2))
+    ...     X = blocks_of_npy(Path(folder) / "points.npy", n_rows=2)
+    ...     print(X.chunks, np.asarray(Pairs(X, [[0, 3]])).tolist())
+    ((2, 2), (2,)) [[[0.0, 1.0], [6.0, 7.0]]]
+    """
+    from pairlearn.blocks.files import npy_blocks
+
+    return npy_blocks(path, n_rows)
 
 
 def look_up(
