@@ -16,9 +16,18 @@ from pairlearn.assignment import (
     assign_from_points,
     majority_sign,
 )
+from pairlearn.lazy import by_blocks
 from pairlearn.metrics import pair_error
 from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.tables import check_table, check_tensor, is_tensor, on_device_of, on_host
+from pairlearn.points import as_points
+from pairlearn.tables import (
+    check_table,
+    check_tensor,
+    is_dask,
+    is_tensor,
+    on_device_of,
+    on_host,
+)
 from pairlearn.validation import (
     check_answers,
     check_both_kinds,
@@ -113,11 +122,14 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
     ``classes`` and sets ``classes_``.
 
     Points may be a torch tensor. What is returned for points is then a tensor on the
-    same device; what is returned for pairs is a NumPy array always.
+    same device; what is returned for pairs is a NumPy array always. They may be a dask
+    array: what is returned for points is then a dask array, computed block by block.
     """
 
     # Whether validated points stay a tensor. If not, they come as a NumPy copy.
     _keeps_tensors = False
+    # Whether `fit` reads a dask array block by block. If not, it comes as a copy.
+    _keeps_blocks = False
 
     majority: Any
     assignment_size: float
@@ -126,6 +138,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     assignment_: Assignment | None
 
+    @by_blocks
     def decision_function(self, X: PointsLike) -> Floats:
         """Return the score f(x) of each point.
 
@@ -142,6 +155,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         scores: Floats = on_device_of(X, self._own_scores(X))
         return scores
 
+    @by_blocks
     def predict(self, X: PointsLike) -> NDArray[Any]:
         """Return the class of each point.
 
@@ -312,6 +326,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         """Return the scores of validated points: an array, or a tensor like X."""
         raise NotImplementedError
 
+    @by_blocks
     def _own_scores(self, X: PointsLike) -> Any:
         check_is_fitted(self)
         return self._scores(self._validate_points(X, reset=False))
@@ -415,8 +430,11 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         """Settle the classes on pairs that training did not see, if asked to."""
         self.assignment_ = None
         if len(kept.t):
-            # These points were validated when they came in.
-            scores = on_host(self._scores(kept.pairs.X))
+            # These points were validated when they came in, all but blocks.
+            points: Any = as_points(kept.pairs.X)
+            scores = on_host(self._scores(points.X))
+            if is_dask(points.X):
+                points.checked([scores])
             self._assign_by(kept.pairs, scores, kept.t, kept.weight, self.majority)
         return self
 
@@ -428,14 +446,21 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
     ) -> PointsLike:
         """Return points as a numeric array or CSR matrix, without NaN or infinity.
 
-        A tensor stays one, of float32 or float64, if the class keeps tensors. `rows`
-        are the numbers by which the user knows the points.
+        A tensor stays one, of float32 or float64, if the class keeps tensors. A dask
+        array stays one if the class keeps blocks; whether it is finite shows later.
+        `rows` are the numbers by which the user knows the points.
         """
         if isinstance(X, Pairs) or np.ndim(X) == 3:
             raise ValueError(
                 "got pairs where points are needed; for pairs use predict_pairs or "
                 "pair_score"
             )
+        if is_dask(X):
+            X = check_table(X)
+            if self._keeps_blocks and X.dtype.kind in "biuf" and X.shape[0]:
+                validate_data(self, X, reset=reset, skip_check_array=True)
+                return X
+            X = on_host(X)
         if is_tensor(X):
             X = check_table(X)
             # Apple's devices have no float64, which sums need.

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.tables import on_host
+from pairlearn.tables import check_table, is_dask, on_host
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,9 @@ class OnPoints(  # type: ignore[call-arg]
     Each distinct point is transformed once, however many pairs it is in. Only points
     that occur in the pairs are used to fit, so that in cross-validation the points
     of test pairs stay unseen. Plain points (2-D) are transformed as they are.
+
+    Points in a dask array come into memory to fit the transformer. Numbers are then
+    transformed block by block, each time that they are needed; text all at once.
 
     Parameters
     ----------
@@ -76,7 +79,7 @@ class OnPoints(  # type: ignore[call-arg]
         self
         """
         self.transformer_ = clone(self.transformer)
-        self.transformer_.fit(_pairs_or_points(X)[1])
+        self.transformer_.fit(on_host(_pairs_or_points(X)[1]))
         return self
 
     def transform(self, X: Pairs | ArrayLike | PointsLike) -> Any:
@@ -94,7 +97,12 @@ class OnPoints(  # type: ignore[call-arg]
         """
         check_is_fitted(self)
         index, points = _pairs_or_points(X)
-        transformed = self.transformer_.transform(points)
+        if is_dask(points) and points.dtype.kind in "biuf":
+            from pairlearn.blocks.rows import map_rows
+
+            transformed = map_rows(self.transformer_.transform, points)
+        else:
+            transformed = self.transformer_.transform(on_host(points))
         return transformed if index is None else Pairs(transformed, index)
 
     @available_if(_transformer_has("get_feature_names_out"))  # type: ignore[untyped-decorator]
@@ -214,9 +222,9 @@ def _pairs_or_points(X: Any) -> tuple[Any, PointsLike]:
     """Return the index of pairs, or None for plain points, and the points."""
     if isinstance(X, Pairs) or _is_array_of_pairs(X):
         pairs = as_pairs(X).compact()
-        return pairs.index, on_host(pairs.X)
+        return pairs.index, pairs.X if is_dask(pairs.X) else on_host(pairs.X)
     # A transformer of scikit-learn works in memory.
-    return None, on_host(X)
+    return None, check_table(X) if is_dask(X) else on_host(X)
 
 
 def _is_array_of_pairs(X: Any) -> bool:

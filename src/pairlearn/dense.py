@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.terms import HostPairTerms
+from pairlearn.terms import HostPairTerms, compiled_name, is_additive
 from pairlearn.threads import compiled_module, each, ranges
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ class DensePairTerms(HostPairTerms):
         """Return the risk and its gradients in w and b."""
         n_pairs, X = len(self.index), self.points.X
         few = X.size < FEW or n_pairs > len(X)
-        if few or w.ndim > 1 or not risk.additive:
+        if few or w.ndim > 1 or not is_additive(risk):
             return super().value_and_gradient(risk, w, b)
         fast = compiled_for(X)
         if fast is None:
             part = partial(self._numpy_part, risk, w, float(b))
-        elif risk.compiled == "product":
+        elif compiled_name(risk) == "product":
             part = partial(self._compiled_part, fast, w, float(b))
         else:
             part = partial(self._mixed_part, fast, risk, w, float(b))

@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pairlearn.assignment import majority_sign
 from pairlearn.base import PairClassifierBase
+from pairlearn.lazy import by_blocks
 from pairlearn.linear.mcl import MCLClassifier
 from pairlearn.split import point_folds
 from pairlearn.tables import on_device_of, take_rows
@@ -159,6 +160,7 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
         self._learn(*train, rng)
         return self._assign_from(kept)
 
+    @by_blocks
     def predict_proba(self, X: PointsLike) -> Floats:
         """Return the probability of each class for each point.
 

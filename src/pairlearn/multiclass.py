@@ -17,9 +17,10 @@ from pairlearn.assignment import (
     majority_sign,
 )
 from pairlearn.calibration import calibrate
+from pairlearn.lazy import by_blocks
 from pairlearn.metrics import pair_error, predict_pairs
 from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.tables import on_device_of, on_host
+from pairlearn.tables import is_dask, on_device_of, on_host
 from pairlearn.validation import (
     check_answers,
     check_both_kinds,
@@ -211,6 +212,7 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         self.calibration_ *= signs[:, None]
         return self
 
+    @by_blocks
     def decision_function(self, X: PointsLike) -> Floats:
         """Return the log-odds of each class for each point.
 
@@ -228,6 +230,7 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         log_odds: Floats = on_device_of(X, self._host_scores(X))
         return log_odds
 
+    @by_blocks
     def predict(self, X: PointsLike) -> NDArray[Any]:
         """Return the class with the largest log-odds for each point.
 
@@ -364,6 +367,9 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def _host_scores(self, X: PointsLike) -> Floats:
         """Return the log-odds in memory, wherever the points are."""
         check_is_fitted(self)
+        if is_dask(X):
+            scores: Floats = on_host(self.decision_function(X))
+            return scores
         columns = [on_host(model.decision_function(X)) for model in self.estimators_]
         return _log_odds(np.stack(columns, axis=1), self.calibration_)
 

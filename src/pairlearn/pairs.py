@@ -12,6 +12,7 @@ from pairlearn import graph
 from pairlearn.tables import (
     check_columns,
     check_table,
+    is_dask,
     is_tensor,
     look_up,
     on_host,
@@ -50,10 +51,11 @@ class Pairs:
 
     Parameters
     ----------
-    X : array-like, sparse matrix, data frame or tensor, (n_points, n_features)
-        The points. A NumPy array, a SciPy sparse matrix or array, a pandas or a
-        polars frame, a torch tensor on any device; kept by reference. Missing values
-        and text are allowed here as long as a pipeline deals with them before a model
+    X : array-like, sparse matrix, data frame, tensor or dask array
+        The points, of shape (n_points, n_features). A NumPy array, a SciPy sparse
+        matrix or array, a pandas or a polars frame, a torch tensor on any device, a
+        dask array that need not fit into memory; kept by reference. Missing values and
+        text are allowed here as long as a pipeline deals with them before a model
         sees them. A list of strings, or of other objects that are not numbers, becomes
         one column; see :func:`pairlearn.tables.object_column` and
         :class:`LandmarkSimilarity`.
@@ -118,6 +120,11 @@ class Pairs:
                 f"{type(left).__name__} {columns[0]} and {type(right).__name__} "
                 f"{columns[1]}"
             )
+        if is_dask(left):
+            from pairlearn.blocks.tables import couple_rows
+
+            # Both points of a pair come to lie in one block.
+            return as_pairs(couple_rows(left, right))
         n_pairs = left.shape[0]
         index = np.arange(2 * n_pairs).reshape(2, n_pairs).T
         return cls(stack_rows(left, right), index)
@@ -360,8 +367,8 @@ class Pairs:
         if copy is False:
             raise ValueError("Pairs hold each point once; an array of them is a copy")
         pairs = self.compact()
-        X = pairs.X
-        table = X.toarray() if sparse.issparse(X) else np.asarray(on_host(X))
+        X = on_host(pairs.X)
+        table = X.toarray() if sparse.issparse(X) else np.asarray(X)
         return table[pairs.index].astype(dtype or table.dtype, copy=False)
 
     def __repr__(self) -> str:
@@ -617,10 +624,16 @@ def as_pairs(pairs: Pairs | ArrayLike) -> Pairs:
     """
     if isinstance(pairs, Pairs):
         return pairs
+    if is_dask(pairs) and not hasattr(pairs, "columns"):
+        from pairlearn.blocks.tables import known_chunks
+
+        # Both points of a pair in one block.
+        known = known_chunks(pairs)
+        pairs = known.rechunk(dict.fromkeys(range(1, known.ndim), -1))
     if sparse.issparse(pairs) or hasattr(pairs, "columns"):
         raise ValueError(f"got a table of points where pairs are needed; {_TWO_FORMS}")
     try:
-        array: Any = pairs if is_tensor(pairs) else np.asarray(pairs)
+        array: Any = pairs if is_tensor(pairs) or is_dask(pairs) else np.asarray(pairs)
     except ValueError:  # NumPy's word for rows of different lengths
         raise ValueError(f"the pairs do not form an array; {_TWO_FORMS}") from None
     if array.ndim != 3 or array.shape[1] != 2:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.dense import FEW, DensePairTerms, pulled_back
-from pairlearn.tables import is_tensor
+from pairlearn.tables import is_dask, is_tensor
 from pairlearn.terms import HostPairTerms, HostTerms
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def as_points(X: PointsLike) -> Points:
 
     Parameters
     ----------
-    X : ndarray, CSR matrix or torch tensor of shape (n_points, n_features)
+    X : ndarray, CSR matrix, torch tensor or dask array, (n_points, n_features)
         Validated points.
 
     Returns
@@ -168,4 +168,8 @@ def as_points(X: PointsLike) -> Points:
         from pairlearn.tensors.points import TensorPoints
 
         return TensorPoints(X)
+    if is_dask(X):
+        from pairlearn.blocks.points import DaskPoints
+
+        return DaskPoints(X)
     return ArrayPoints(X)

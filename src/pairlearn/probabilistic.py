@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.assignment import Assignment, match_classes
 from pairlearn.base import PairClassifierBase, class_names
+from pairlearn.lazy import by_blocks
 from pairlearn.pairs import as_pairs
 from pairlearn.risks import SoftmaxLink
 from pairlearn.tables import is_tensor, on_device_of
@@ -38,6 +39,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
 
     n_classes: int
 
+    @by_blocks
     def predict_proba(self, X: PointsLike) -> Floats:
         """Return the probability of each class for each point.
 
@@ -77,6 +79,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         """
         return super().decision_function(X)
 
+    @by_blocks
     def predict(self, X: PointsLike) -> NDArray[Any]:
         """Return the class of each point.
 

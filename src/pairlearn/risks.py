@@ -127,7 +127,7 @@ class PointRisk:
 
     @property
     def additive(self) -> bool:
-        """Whether the risk of all terms is the sum of the risks of parts of them."""
+        """Whether the risk is a sum over its terms; what is clipped is not."""
         return not self.nonnegative
 
     @property
@@ -476,7 +476,7 @@ class LinkRisk:
     """
 
     smooth = True
-    # The similarities are those of all pairs.
+    # The similarities belong to all pairs together.
     additive = False
     compiled = None
 

@@ -1,23 +1,26 @@
-"""Tables of points: arrays, sparse matrices, frames and tensors, handled alike."""
+"""Tables of points: arrays, matrices, frames, tensors and blocks, handled alike."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from pairlearn._typing import Ints, PointsLike
 
 __all__ = [
+    "blocks_of_npy",
     "check_columns",
     "check_table",
     "check_tensor",
+    "is_dask",
     "is_tensor",
     "look_up",
     "object_column",
@@ -36,11 +39,23 @@ def is_tensor(X: Any) -> bool:
     return any(k.__name__ == "Tensor" and k.__module__ == "torch" for k in kinds)
 
 
+def is_dask(X: Any) -> bool:
+    """Tell whether something is a dask array or frame, without importing dask."""
+    kind = type(X)
+    return kind.__module__.partition(".")[0] in ("dask", "dask_expr") and (
+        hasattr(kind, "map_blocks") or hasattr(kind, "map_partitions")
+    )
+
+
 def on_host(values: Any) -> Any:
-    """Return a tensor as a NumPy array in memory, and anything else as it is.
+    """Return a tensor or a dask array in memory, and anything else as it is.
 
     Numbers that NumPy has no type for (bfloat16) become float32.
     """
+    if is_dask(values):
+        from pairlearn.blocks.run import in_memory
+
+        return in_memory(values)
     if not is_tensor(values):
         return values
     if values.is_floating_point() and values.element_size() < 4:
@@ -69,6 +84,10 @@ def take_rows(X: PointsLike, rows: Ints) -> PointsLike:
         import torch
 
         return X.index_select(0, torch.as_tensor(rows, device=X.device))
+    if is_dask(X):
+        from pairlearn.blocks.tables import take
+
+        return take(X, rows)
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
@@ -77,6 +96,11 @@ def check_table(X: PointsLike) -> PointsLike:
     if sparse.issparse(X):
         # Some formats cannot be sliced by row; CSR is what the products need.
         return X if X.format == "csr" else X.tocsr()
+    if is_dask(X):
+        from pairlearn.blocks.tables import table_of
+
+        X = table_of(X)
+        return X if X.ndim == 2 else _refuse_shape(X.shape)
     if hasattr(X, "columns"):
         return X
     try:
@@ -88,12 +112,14 @@ def check_table(X: PointsLike) -> PointsLike:
         ) from None
     if array.ndim == 1 and not is_tensor(X) and array.dtype.kind in "OUS":
         return object_column(X)
-    if array.ndim != 2:
-        raise ValueError(
-            "points must be a table of shape (n_points, n_features); got shape "
-            f"{tuple(array.shape)}. If each point is one object, {_OBJECTS}"
-        )
-    return array
+    return array if array.ndim == 2 else _refuse_shape(array.shape)
+
+
+def _refuse_shape(shape: Iterable[int]) -> NoReturn:
+    raise ValueError(
+        "points must be a table of shape (n_points, n_features); got shape "
+        f"{tuple(shape)}. If each point is one object, {_OBJECTS}"
+    )
 
 
 def _dense_tensor(X: Any) -> Any:
@@ -124,8 +150,14 @@ def check_tensor(X: Any) -> Any:
 def stack_rows(left: PointsLike, right: PointsLike) -> PointsLike:
     """Return the rows of two tables, one below the other, as the first is.
 
-    Both are of one kind, but for tensors, which go with arrays.
+    Both are of one kind, but for tensors, which go with arrays, and for dask arrays:
+    with one of them, the result is a dask array.
     """
+    if is_dask(left) or is_dask(right):
+        from pairlearn.blocks.tables import stack
+
+        return stack(on_host(left) if is_tensor(left) else left,
+                     on_host(right) if is_tensor(right) else right)  # fmt: skip
     right = right if is_tensor(left) else on_host(right)
     if sparse.issparse(left) or sparse.issparse(right):
         return sparse.vstack([left, right], format="csr")
@@ -175,6 +207,42 @@ def object_column(objects: Iterable[Any]) -> NDArray[Any]:
     return column
 
 
+def blocks_of_npy(path: str | Path, n_rows: int | None = None) -> Any:
+    """Return the points in a .npy file as a dask array that need not fit into memory.
+
+    Each block is a memory map of its own, opened by the thread or worker that reads it
+    and closed after use; on a cluster all workers must see the file. (``from_array`` of
+    dask would copy a memory map into memory.)
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that `numpy.save` wrote, of shape (n_points, n_features).
+    n_rows : int, optional
+        Points in a block; None: about 128 MB of them.
+
+    Returns
+    -------
+    dask array of shape (n_points, n_features)
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from pairlearn import Pairs
+    >>> from pairlearn.tables import blocks_of_npy
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "points.npy", np.arange(8.0).reshape(4, 2))
+    ...     X = blocks_of_npy(Path(folder) / "points.npy", n_rows=2)
+    ...     print(X.chunks, np.asarray(Pairs(X, [[0, 3]])).tolist())
+    ((2, 2), (2,)) [[[0.0, 1.0], [6.0, 7.0]]]
+    """
+    from pairlearn.blocks.files import npy_blocks
+
+    return npy_blocks(path, n_rows)
+
+
 def look_up(
     points: Any,
     pairs: Any,
@@ -206,7 +274,7 @@ def look_up(
             )
     check_columns("points", points, [] if id is None else [id])
     check_columns("pairs", pairs, [left, right])
-    numbers = getattr(points, "index", range(points.shape[0]))
+    numbers = points.index if hasattr(points, "index") else range(points.shape[0])
     names = np.asarray(numbers if id is None else points[id]).tolist()
     row_of = {name: row for row, name in enumerate(names)}
     if len(row_of) < len(names):

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 
     Value = Callable[[float], float]
 
-__all__ = ["HostPairTerms", "HostTerms", "PairTerms", "Terms"]
+__all__ = [
+    "HostPairTerms",
+    "HostTerms",
+    "PairTerms",
+    "Terms",
+    "compiled_name",
+    "is_additive",
+]
 
 # Pairs that are worked on together, so that what is made of them stays in the cache.
 BLOCK = 2**14
@@ -127,7 +134,7 @@ class HostPairTerms(HostTerms):
         if scores.ndim > 1 or size == len(self.index):
             value, d_left, d_right = self._by_pair(risk, scores)
             return value, self._scatter(d_left, d_right)
-        compiled = compiled_module() if risk.compiled == "product" else None
+        compiled = compiled_module() if compiled_name(risk) == "product" else None
         one = partial(
             self._compiled_couples if compiled else self._couples,
             compiled or risk,
@@ -147,7 +154,7 @@ class HostPairTerms(HostTerms):
     def value_of(self, risk: Any, scores: Floats) -> float:
         """Return the risk of the scores of all points."""
         size = min(self._part_size(risk), BLOCK)
-        if scores.ndim > 1 or not risk.additive or len(self.index) <= size:
+        if scores.ndim > 1 or not is_additive(risk) or len(self.index) <= size:
             return self._by_pair(risk, scores)[0]
         blocks = ranges(len(self.index), size)
         return float(
@@ -187,7 +194,7 @@ class HostPairTerms(HostTerms):
         these are no more than the pairs themselves.
         """
         n_pairs = len(self.index)
-        if risk is not None and not risk.additive:
+        if risk is not None and not is_additive(risk):
             return n_pairs
         return min(n_pairs, max(BLOCK, self.points.n_points, -(-n_pairs // PARTS)))
 
@@ -262,3 +269,14 @@ class HostPairTerms(HostTerms):
         left, right, _, _ = self._sides(None)
         total: Any = np.bincount(left, d_left, n)
         return np.asarray(total + np.bincount(right, d_right, n))
+
+
+def is_additive(risk: Any) -> bool:
+    """Tell whether a risk is known to be a sum over its terms."""
+    return bool(getattr(risk, "additive", False))
+
+
+def compiled_name(risk: Any) -> str | None:
+    """Return the name of a risk in `pairlearn.fast`, if it is compiled there."""
+    name: str | None = getattr(risk, "compiled", None)
+    return name

@@ -28,6 +28,7 @@ __all__ = [
     "check_prior",
     "check_weights",
     "is_finite",
+    "not_finite",
     "plain_answers",
 ]
 
@@ -194,9 +195,14 @@ def check_finite_points(X: PointsLike, numbers: Ints | None = None) -> None:
     else:
         rows, columns = np.nonzero(~np.isfinite(X))
     row = rows[0] if numbers is None else numbers[rows[0]]
-    raise ValueError(
+    raise not_finite(row, columns[0], len(rows))
+
+
+def not_finite(row: int, column: int, n_values: int) -> ValueError:
+    """Return the error about points that are not finite."""
+    return ValueError(
         f"the points contain NaN or infinity, first in row {row}, column "
-        f"{columns[0]} ({len(rows)} value(s)). Drop those points, or fill them in: "
+        f"{column} ({n_values} value(s)). Drop those points, or fill them in: "
         "make_pair_pipeline(SimpleImputer(), ...), within make_column_transformer if "
         "some columns hold text"
     )

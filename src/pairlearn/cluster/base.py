@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairlearn import metrics
 from pairlearn.assignment import majority_sign
 from pairlearn.base import Answered, PairClassifierBase, split_for_assignment
+from pairlearn.lazy import by_blocks
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.tables import stack_rows
 from pairlearn.validation import check_both_kinds
@@ -127,6 +128,7 @@ class PairClusterer(PairClassifierBase):
         self._assign_from(kept)
         return self.labels_
 
+    @by_blocks
     def predict(self, X: PointsLike) -> NDArray[Any]:
         """Return the class of each point.
 

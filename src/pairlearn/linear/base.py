@@ -13,6 +13,7 @@ from pairlearn.assignment import majority_sign
 from pairlearn.base import PairClassifierBase
 from pairlearn.growing import first_sample, minimise_growing
 from pairlearn.objective import Frame, NoisyObjective, PairObjective
+from pairlearn.pairs import as_pairs
 from pairlearn.points import as_points
 from pairlearn.solvers import (
     Solution,
@@ -21,6 +22,7 @@ from pairlearn.solvers import (
     sgd_epoch,
     starts,
 )
+from pairlearn.tables import is_dask, on_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +56,11 @@ class LinearPairClassifier(PairClassifierBase):
     batch_size: int
     learning_rate: float
     warm_start: bool
+
+    @property
+    def _keeps_blocks(self) -> bool:  # type: ignore[override]
+        # Batches of SGD come from everywhere: it wants its points in memory.
+        return self._keeps_tensors and self.solver != "sgd"
 
     def _scores(self, X: PointsLike) -> Any:
         return as_points(X).own_scores(self.coef_[0], self.intercept_[0])
@@ -236,6 +243,11 @@ class LinearPairClassifier(PairClassifierBase):
     ) -> Self:
         """Take one pass of SGD over more pairs; see `partial_fit`."""
         first = not hasattr(self, "coef_")
+        pairs = as_pairs(pairs)
+        if is_dask(pairs.X):
+            # A batch of a stream fits into memory.
+            used = pairs.compact()
+            pairs = used.with_points(on_host(used.X))
         pairs, answers, weight = self._validate_fit(
             pairs, t, sample_weight, reset=first, both_kinds=False
         )

@@ -283,7 +283,8 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         span = eigenvectors(objective, self.n_classes)
         w, b = objective.frame.weights(span)
         embedding = objective.points.scores(w, b)
-        embedding = embedding / (embedding.std(axis=0) + 1e-12)
+        scale = embedding.std(axis=0) + 1e-12
+        embedding = embedding / scale
         n_places = len(np.unique(embedding.round(9), axis=0))
         if n_places < self.n_classes:
             # Too few different points to cluster: any direction will do.
@@ -298,7 +299,6 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
                 span.shape[1]
             )
             scores = np.linalg.solve(gram, embedding.T @ (member - member.mean(axis=0)))
-            scale = objective.points.scores(w, b).std(axis=0) + 1e-12
             u = (span @ (scores / scale[:, None])).T.ravel()
             direction = u / np.linalg.norm(u)
             first.append(best_length(objective, direction) * direction)

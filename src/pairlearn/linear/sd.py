@@ -293,10 +293,13 @@ def _least_squares(objective: PointObjective) -> Floats:
     [Z^T diag(a + b) Z + (alpha/2) I] u = Z^T (a - b), the intercept not penalised.
     """
     frame, points = objective.frame, objective.points
-    square = (objective.positive + objective.negative)[:, None]
-    w, b = frame.weights(np.eye(frame.size))
-    r = square * points.scores(w, b)
-    matrix = frame.gradient(points.pullback(r), r.sum(axis=0))
+    square = objective.positive + objective.negative
+    each = np.arange(points.n_points)
+    # The moment of each point paired with itself, which any place for points can form.
+    terms = points.coupled(
+        np.stack([each, each], axis=1), square, np.zeros_like(square)
+    )
+    matrix = frame.gradient(*terms.moment(*frame.weights(np.eye(frame.size))))
     penalised = np.arange(frame.size) < len(frame.scale)
     matrix = matrix + np.diag(np.where(penalised, objective.alpha / 2, 0.0))
     pull = objective.positive - objective.negative
