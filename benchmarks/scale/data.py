@@ -27,6 +27,8 @@ BLOCK = 4096
 # Far from any training block, so that no test point is a training point.
 TEST_BLOCK = 10_000_000
 N_TEST = 200_000
+# Points of a fit that comes before one whose memory is measured.
+WARM = 8_000
 
 
 def error_at(half: float) -> float:

@@ -6,6 +6,7 @@ compiled code from another. Linux only: the peak is what the kernel records.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -65,7 +66,9 @@ def in_child(
         except subprocess.TimeoutExpired:
             raise ChildError(f"timed out after {timeout:.0f} s") from None
         if done.returncode:
-            reason = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()
+            reason = (
+                done.stderr.strip() or f"exit code {done.returncode}"
+            ).splitlines()
             raise ChildError(f"{function}: {reason[-1]}")
         return json.loads(target.read_text())
 
@@ -111,6 +114,8 @@ class Peak:
     """How far the resident memory rises above where it stands now."""
 
     def __init__(self) -> None:
+        # Freed memory that the C library keeps would hide the first megabytes.
+        ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
         self.start = resident()
 
