@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def run(fit: Fit) -> None:
     """Call `fit` with points, pairs, answers and a seed; time nothing else.
 
-    CPU seconds, seconds by the clock, and bytes of memory: how far their peak lies above
-    what the process holds before it reads the task.
+    CPU seconds, seconds by the clock, and bytes of memory: how far their peak lies
+    above the one before the task was read.
     """
     source, target = sys.argv[1:]
     before = highest_mark()
@@ -46,7 +46,7 @@ def run(fit: Fit) -> None:
 
 
 def highest_mark() -> int:
-    """Return the most bytes that were resident so far; 0 if the system keeps no mark."""
+    """Return the most bytes that were resident so far; 0 if nothing records it."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
     return sum(1024 * int(line.split()[1]) for line in lines if "VmHWM" in line)

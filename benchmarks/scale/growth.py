@@ -207,8 +207,8 @@ def parts(record: dict[str, Any]) -> list[str]:
         f"## Growth\n\n{axes}. Exponents are least squares on logarithms over the last "
         f"factor 16 of sizes (or all, if there are fewer). A rival goes on to the size "
         f"that takes {LIMIT} s. Memory: the peak above the process before its data. "
-        f"Sizes that add less than {LEAST['bytes'] / 1e6:.0f} MB tell nothing of memory, "
-        "and are left out of its exponent."
+        f"Sizes that add less than {LEAST['bytes'] / 1e6:.0f} MB tell nothing of "
+        "memory, and are left out of its exponent."
     )
     return [
         about,
