@@ -95,13 +95,13 @@ def parts(record: dict[str, Any]) -> list[str]:
         ["s to read and sum the points by dask", f"{disk['read']:.1f}"],
         ["peak resident memory, GB", f"{disk['peak'] / 1e9:.2f}"],
         ["test error", f"{disk['error']:.2%}"],
-        [f"the same of {memory['points']:,} points in memory", f"{memory['error']:.2%}"],
+        [f"that of {memory['points']:,} points in memory", f"{memory['error']:.2%}"],
     ]  # fmt: skip
     about = (
         f"## Points on disk\n\n{disk['points']:,} points of {store.N_FEATURES:,} "
-        f"float32 features, {disk['bytes'] / 1e9:.1f} GB, in an uncompressed Zarr array with "
-        f"chunks of {store.CHUNK:,} points; `CIPSClassifier().fit(Pairs(dask_array, "
-        f"index), t)` on {disk['points'] // 2:,} pairs of neighbours, {THREADS} "
-        "threads. The peak is that of the whole process, imports included."
+        f"float32 features, {disk['bytes'] / 1e9:.1f} GB, in an uncompressed Zarr "
+        f"array with chunks of {store.CHUNK:,} points; "
+        "`CIPSClassifier().fit(Pairs(dask_array, index), t)` on "
+        f"{disk['points'] // 2:,} pairs of neighbours, {THREADS} threads. The peak is that of the whole process, imports included."
     )
     return [about, table(["", "figure"], rows)]

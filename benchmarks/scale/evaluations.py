@@ -133,8 +133,8 @@ def parts(record: dict[str, Any]) -> list[str]:
             f"## Evaluations\n\nLoss and gradient of CIPS: {N_PAIRS:,} fresh pairs, or "
             f"{INDEX_PAIRS:,} pairs of {INDEX_POINTS:,} points; {N_FEATURES} features. "
             "The bandwidth is that of the points' bytes, read once. Reading alone, the "
-            f"sum of the float64 points: {ways}; the faster way "
-            f"counts. `without`: numba cannot be imported. Median of {REPEATS} rounds or more, in turns."
+            f"sum of the float64 points: {ways}; the faster way counts. `without`: "
+            f"numba cannot be imported. Median of {REPEATS} rounds or more, in turns."
         ),
         table(["pairs", "type", "numba", "ms", "compared"], rows),
         f"First call in a fresh process, numba's import included: {calls}.",

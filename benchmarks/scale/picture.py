@@ -38,15 +38,22 @@ def panel(axes: Any, methods: dict[str, Any], key: str, unit: float) -> None:
             # A slope that is not a number has too few sizes.
             label=name if slope != slope else f"{name}: {slope:.2f}",
         )
-    axes.legend(title="exponent", loc="best", fontsize=8, title_fontsize=8)
+    axes.minorticks_off()
+    if len(methods) > 3:
+        # Too many to lie between the curves.
+        axes.legend(title="exponent", loc="upper left", bbox_to_anchor=(1, 1))
+    else:
+        axes.legend(title="exponent", loc="upper left")
 
 
 def png(record: dict[str, Any]) -> bytes:
     """Draw what the part `growth` has measured."""
 
     def figure() -> Any:
-        figure = new_figure(13.0, 7.6)
-        rows = figure.subplots(len(QUANTITIES), len(record), sharex="col")
+        figure = new_figure(14.0, 7.2)
+        rows = figure.subplots(
+            len(QUANTITIES), len(record), sharex="col", width_ratios=[1, 1.35, 1]
+        )
         for row, (key, (title, unit)) in zip(rows, QUANTITIES.items(), strict=True):
             for axes, methods in zip(row, record.values(), strict=True):
                 panel(axes, methods, key, unit)
