@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
+import sys
 import tempfile
 import time
 from typing import Any
@@ -25,7 +28,7 @@ from benchmarks.scale import (
     rivals,
     workers,
 )
-from benchmarks.scale.measure import THREADS, told
+from benchmarks.scale.measure import THREADS, pinned, told
 
 PARTS: dict[str, Any] = {
     "bandwidth": evaluations,
@@ -78,6 +81,9 @@ def summary(record: dict[str, Any]) -> list[str]:
 def main() -> None:
     """Measure, then write."""
     options = arguments()
+    os.environ |= pinned()
+    # A run that is ended from outside removes its points on disk, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     stored = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     record = {} if options.quick else stored
     shrink = 20 if options.quick else 1

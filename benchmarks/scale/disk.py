@@ -29,7 +29,7 @@ IN_MEMORY, N_TEST = 250_000, 100_000  # points
 
 def test_error(clf: CIPSClassifier) -> float:
     """Return the error on points that are nowhere on disk."""
-    X, y = Task(store.N_FEATURES).test_points(N_TEST, np.float32)
+    X, y = Task(clf.n_features_in_).test_points(N_TEST, np.float32)
     return float(clustering_error(y, clf.predict(X)))
 
 
@@ -44,6 +44,7 @@ def fit(folder: str) -> dict[str, Any]:
     evaluations = clf.history_.get("n_evaluations")
     return {
         "points": pairs.n_points,
+        "features": pairs.n_features,
         "bytes": pairs.X.nbytes,
         "read": read,
         "seconds": seconds,
@@ -54,9 +55,9 @@ def fit(folder: str) -> dict[str, Any]:
     }
 
 
-def fit_in_memory(n_points: int) -> dict[str, float]:
+def fit_in_memory(n_points: int, n_features: int) -> dict[str, float]:
     """Fit on the first points alone, in memory."""
-    X, y = Task(store.N_FEATURES).points(n_points, np.float32)
+    X, y = Task(n_features).points(n_points, np.float32)
     clf = CIPSClassifier()
     problem = answered(X, y, fresh(n_points // 2))
     seconds = seconds_of(lambda: clf.fit(*problem))
@@ -65,15 +66,17 @@ def fit_in_memory(n_points: int) -> dict[str, float]:
 
 def measure(shrink: int, scratch: str) -> dict[str, Any]:
     """Write the points, fit, and remove them."""
-    n_points = store.points_for(N_BYTES, scratch, shrink)
+    n_points, n_features = store.shape_for(N_BYTES, scratch, shrink)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        told(f"  writing {4 * store.N_FEATURES * n_points / 1e9:.1f} GB")
-        in_child("store:make", folder=folder, n_points=n_points)
+        told(f"  writing {4 * n_features * n_points / 1e9:.1f} GB")
+        in_child("store:make", folder=folder, n_points=n_points, n_features=n_features)
         told("  fitting on them")
         # dask has the threads, and BLAS one for each.
         disk = in_child("disk:fit", environment=pinned(1), folder=folder)
     told(f"  {disk['seconds']:.0f} s, peak {disk['peak'] / 1e9:.2f} GB")
-    memory = in_child("disk:fit_in_memory", n_points=IN_MEMORY // shrink)
+    memory = in_child(
+        "disk:fit_in_memory", n_points=IN_MEMORY // shrink, n_features=n_features
+    )
     return {"disk": disk, "memory": memory}
 
 
@@ -98,10 +101,11 @@ def parts(record: dict[str, Any]) -> list[str]:
         [f"that of {memory['points']:,} points in memory", f"{memory['error']:.2%}"],
     ]  # fmt: skip
     about = (
-        f"## Points on disk\n\n{disk['points']:,} points of {store.N_FEATURES:,} "
+        f"## Points on disk\n\n{disk['points']:,} points of {disk['features']:,} "
         f"float32 features, {disk['bytes'] / 1e9:.1f} GB, in an uncompressed Zarr "
         f"array with chunks of {store.CHUNK:,} points; "
         "`CIPSClassifier().fit(Pairs(dask_array, index), t)` on "
-        f"{disk['points'] // 2:,} pairs of neighbours, {THREADS} threads. The peak is that of the whole process, imports included."
+        f"{disk['points'] // 2:,} pairs of neighbours, {THREADS} threads. "
+        "The peak is that of the whole process, imports included."
     )
     return [about, table(["", "figure"], rows)]

@@ -93,8 +93,8 @@ def parts(record: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
     about = (
         f"## A whole fit\n\n`CIPSClassifier` on {N_PAIRS:,} fresh pairs of "
-        f"{N_FEATURES} features, and `LogisticRegression` (lbfgs, default tolerance) on "
-        f"the same {2 * N_PAIRS:,} points with labels; both with their defaults, {REPEATS} "
-        "rounds in turns; error on 200,000 other points, of which the best is 10 %."
+        f"{N_FEATURES} features, and `LogisticRegression` (lbfgs, default tolerance) "
+        f"on the same {2 * N_PAIRS:,} points with labels; both with their defaults, "
+        f"{REPEATS} rounds in turns; error on 200,000 other points, 10 % at best."
     )
     return [about, table(header, rows)]

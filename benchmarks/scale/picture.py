@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from matplotlib.ticker import LogLocator
+
 from benchmarks.scale.growth import AXES, LEAST, OURS, slopes
 from benchmarks.scale.rivals import SGD, SUPERVISED
 from pairlearn.reproduce.report.blocks import Picture
@@ -19,6 +21,11 @@ COLOURS = {
     "MPCKMeans": "#777777",
 }
 QUANTITIES = {"seconds": ("time of a fit, s", 1.0), "bytes": ("peak memory, MB", 1e6)}
+
+
+def short(value: float) -> str:
+    """Write 20000 as 20k."""
+    return f"{value / 1e3:g}k" if value >= 1e4 else f"{value:g}"
 
 
 def panel(axes: Any, methods: dict[str, Any], key: str, unit: float) -> None:
@@ -39,6 +46,11 @@ def panel(axes: Any, methods: dict[str, Any], key: str, unit: float) -> None:
             label=name if slope != slope else f"{name}: {slope:.2f}",
         )
     axes.minorticks_off()
+    for one in (axes.xaxis, axes.yaxis):
+        low, high = one.get_view_interval()
+        if high < 200 * low:
+            one.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            one.set_major_formatter(lambda value, _: short(value))
     if len(methods) > 3:
         # Too many to lie between the curves.
         axes.legend(title="exponent", loc="upper left", bbox_to_anchor=(1, 1))

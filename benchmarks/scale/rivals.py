@@ -175,7 +175,8 @@ def parts(record: dict[str, Any]) -> list[str]:
     about = (
         f"## Rivals\n\n{N_PAIRS:,} fresh pairs of {N_FEATURES} features, seconds by "
         f"the clock. Ours is the median of {2 * REPEATS} fits, half before and half "
-        f"after the rival's one. SGD: batch {core.BATCH}, rate {core.RATE}, {core.EPOCHS} epochs. Metrics and clusters "
+        f"after the rival's one. SGD: batch "
+        f"{core.BATCH}, rate {core.RATE}, {core.EPOCHS} epochs. Metrics and clusters "
         "label test points as in `methods.md`; LogisticRegression has labels."
     )
     header = ["rival", "ours s", "rival s", "times faster", "our error", "its error"]

@@ -19,26 +19,28 @@ CHUNK = 4 * BLOCK
 KEEP_FREE = 8 * 10**9  # bytes that are left to others
 
 
-def points_for(n_bytes: float, scratch: str, shrink: int) -> int:
-    """Return how many points to make, in whole chunks, if the disk has room."""
+def shape_for(n_bytes: float, scratch: str, shrink: int) -> tuple[int, int]:
+    """Return how many points to make, in whole chunks, and of how many features."""
+    n_features = N_FEATURES // shrink
     room = max(0, shutil.disk_usage(scratch).free - KEEP_FREE)
-    chunks = min(n_bytes / shrink**2, room) // (4 * N_FEATURES * CHUNK)
-    return CHUNK * max(4, int(chunks))
+    # Both are smaller in a quick run, and their product by the square.
+    chunks = min(n_bytes / shrink**2, room) // (4 * n_features * CHUNK)
+    return CHUNK * max(4, int(chunks)), n_features
 
 
-def make(folder: str, n_points: int) -> None:
+def make(folder: str, n_points: int, n_features: int) -> None:
     """Write points and labels, a chunk at a time."""
-    task, y = Task(N_FEATURES), np.empty(n_points, np.int8)
+    task, y = Task(n_features), np.empty(n_points, np.int8)
     array = zarr.create_array(
         Path(folder, "points.zarr"),
-        shape=(n_points, N_FEATURES),
-        chunks=(CHUNK, N_FEATURES),
+        shape=(n_points, n_features),
+        chunks=(CHUNK, n_features),
         dtype="float32",
         compressors=None,
     )
 
     def write(start: int) -> None:
-        X = np.empty((CHUNK, N_FEATURES), np.float32)
+        X = np.empty((CHUNK, n_features), np.float32)
         for rows in (slice(k, k + BLOCK) for k in range(0, CHUNK, BLOCK)):
             part = y[start : start + CHUNK][rows]
             task.fill(X[rows], part, (start + rows.start) // BLOCK)

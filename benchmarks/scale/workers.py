@@ -89,14 +89,14 @@ def rounds(folder: str, repeats: int) -> dict[str, Any]:
 
 def measure(shrink: int, scratch: str) -> dict[str, Any]:
     """Write the points, fit, and remove them."""
-    n_points = store.points_for(N_BYTES, scratch, shrink)
+    n_points, n_features = store.shape_for(N_BYTES, scratch, shrink)
     repeats = REPEATS if shrink == 1 else 1
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        in_child("store:make", folder=folder, n_points=n_points)
+        in_child("store:make", folder=folder, n_points=n_points, n_features=n_features)
         found: dict[str, Any] = in_child(
             "workers:rounds", environment=pinned(1), folder=folder, repeats=repeats
         )
-    return found | {"bytes": 4 * store.N_FEATURES * n_points}
+    return found | {"bytes": 4 * n_features * n_points}
 
 
 def ratio(record: dict[str, Any]) -> float:
