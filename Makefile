@@ -10,7 +10,7 @@ RIVALS := $(patsubst benchmarks/rivals/%.txt,.venv-rivals-%,$(wildcard benchmark
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PAIRLEARN_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-slow test-oldest lint format bench bench-accuracy bench-gpu docs clean
+.PHONY: help demo test test-slow test-oldest lint format bench bench-accuracy bench-gpu bench-scale docs clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -48,6 +48,9 @@ bench-accuracy: $(VENV)/bench.stamp  ## PairClassifier on the paper's ten tables
 
 bench-gpu: $(VENV)/bench.stamp  ## the fused kernel and a whole fit on a CUDA device; writes benchmarks/results
 	$(BIN)/python -m benchmarks.gpu
+
+bench-scale: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## time and memory against n, m and d, rivals, 40 GB on disk (hours)
+	$(BIN)/python -m benchmarks.scale
 
 docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build

@@ -8,13 +8,9 @@ own environment (`benchmarks/rivals`), under the same thread settings.
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import mean, median
 from typing import Any, NamedTuple
 
@@ -24,14 +20,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 import pairlearn
+from benchmarks.outside import ADAPTERS, RivalError, run_rival
 from benchmarks.report import machine, publish, table
 from pairlearn import Pairs, clustering_error
 from tests.conftest import common_task
 
 DRAWS, N_PAIRS = 5, 999
 LIMIT = 600  # seconds by the clock that a rival may take for one draw
-ROOT = Path(__file__).parents[1]
-ADAPTERS = ROOT / "benchmarks" / "rivals"
 X, Y, X_TEST, Y_TEST = common_task()
 
 
@@ -74,33 +69,16 @@ def own(name: str, **params: Any) -> Method:
 
 def rival(adapter: str, environment: str) -> Method:
     """Make a method of an adapter in `benchmarks/rivals`."""
-    # Not resolved: python finds its environment by where the link lies.
-    python = ROOT / f".venv-rivals-{environment}/bin/python"
 
     def run(draw: Draw) -> Outcome:
-        if not python.exists():
-            return Outcome(failure="failed: no environment; make bench builds it")
-        with tempfile.TemporaryDirectory() as folder:
-            task, target = Path(folder, "task.npz"), Path(folder, "out.json")
-            np.savez(
-                task, X_train=X, index=draw.pairs.index, t=draw.t, X_test=X_TEST,
-                seed=draw.seed,
+        try:
+            found = run_rival(
+                adapter, environment, LIMIT, X_train=X, index=draw.pairs.index,
+                t=draw.t, X_test=X_TEST, seed=draw.seed,
             )  # fmt: skip
-            # -E: a PYTHONPATH that is meant for us must not reach the rival.
-            command = [python, "-E", ADAPTERS / f"{adapter}.py", task, target]
-            try:
-                done = subprocess.run(  # noqa: S603 - our own script
-                    command, capture_output=True, text=True, timeout=LIMIT
-                )
-            except subprocess.TimeoutExpired:
-                return Outcome(failure=f"timed out after {LIMIT} s")
-            if done.returncode:
-                reason = (done.stderr.strip() or "no message").splitlines()[-1]
-                return Outcome(failure=f"failed: {reason}")
-            found = json.loads(target.read_text())
-            return Outcome(
-                tuple(found["labels"]), found["seconds"], done.stdout.strip()
-            )
+        except RivalError as error:
+            return Outcome(failure=str(error))
+        return Outcome(tuple(found["labels"]), found["seconds"], found["remark"])
 
     return run
 

@@ -1,0 +1,1 @@
+"""How time and memory grow: evaluations, fits, rivals, points on disk, workers."""
