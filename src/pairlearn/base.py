@@ -143,8 +143,8 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
-            Points.
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
 
         Returns
         -------
@@ -160,8 +160,8 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
-            Points.
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
 
         Returns
         -------
