@@ -144,8 +144,8 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
-            Points.
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
 
         Returns
         -------
@@ -161,8 +161,8 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
-            Points.
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
 
         Returns
         -------

@@ -45,8 +45,8 @@ class ProbabilisticPairClassifier(PairClassifierBase):
 
         Parameters
         ----------
-        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
-            Points.
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
 
         Returns
         -------
@@ -69,8 +69,8 @@ class ProbabilisticPairClassifier(PairClassifierBase):
 
         Parameters
         ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
-            Points.
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
 
         Returns
         -------
@@ -85,8 +85,8 @@ class ProbabilisticPairClassifier(PairClassifierBase):
 
         Parameters
         ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
-            Points.
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
 
         Returns
         -------

@@ -194,6 +194,13 @@ class Plan:
     ) -> None:
         block = np.searchsorted(blocks.bounds[1:], index, side="right")
         own = (block[:, 0] == block[:, 1]) & additive
+        # A block with many pairs across is read twice anyway. The few inside it then
+        # go with them: evaluated alone they would take a product of their own.
+        n_own, n_across = (
+            np.bincount(block[which].ravel(), minlength=len(blocks))
+            for which in (own, ~own)
+        )
+        own &= (n_own >= n_across)[block[:, 0]]
         # Stable, so that pairs keep their order, and their sums their last digits.
         order = np.flatnonzero(own)
         order = order[np.argsort(block[order, 0], kind="stable")]
