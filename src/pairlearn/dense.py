@@ -26,13 +26,15 @@ if TYPE_CHECKING:
     # The risk of a part of the pairs, X^T r and the sum of r.
     Part = tuple[float, Floats, float]
 
-__all__ = ["DensePairTerms", "compiled_for", "pulled_back"]
+__all__ = ["DensePairTerms", "compiled_for", "pulled_back", "scored"]
 
 # Fewer numbers than these are not worth a thread, nor blocks.
 FEW = 2**19
 # Bytes of the points that a thread takes at a time, and of those in the cache at once.
 PART_BYTES = 2**23
-CACHE_BYTES = 2**19
+CACHE_BYTES = 2**22
+# Rows that are added up in the precision of the points.
+NARROW = 512
 
 
 class DensePairTerms(HostPairTerms):
@@ -80,14 +82,14 @@ class DensePairTerms(HostPairTerms):
         total = np.zeros(len(w))
         value, slope = fast.pair_block(
             self.points.X,
-            self.index,
+            self.index.view(np.uintp).ravel(),
             self.same,
             self.different,
             w,
             b,
             *pairs,
             total,
-            *fast.room(),
+            *fast.room(fast.WITH_POINTS),
         )
         return value, total, slope
 
@@ -116,7 +118,7 @@ class DensePairTerms(HostPairTerms):
             block = _rows(X, self.index[begin:end].ravel())
             scores = (block @ narrow).astype(np.float64, copy=False) + b
             more, r = self._risk_of_rows(risk, scores, begin, end)
-            total += r.astype(X.dtype, copy=False) @ block
+            total += _pull(block, r)
             value, slope = value + more, slope + r.sum()
         return value, total, slope
 
@@ -137,25 +139,50 @@ class DensePairTerms(HostPairTerms):
         return ranges(pairs[1] - pairs[0], size, pairs[0])
 
 
+def scored(X: NDArray[Any], w: Floats, b: float | Floats) -> Floats:
+    """Return X w + b of a dense array of many points.
+
+    Threads of BLAS would go on waiting for work after the product, and take the cores
+    from what follows: each of our threads multiplies its own part.
+    """
+    scores = np.empty((len(X), *w.shape[1:]))
+    size = max(1, PART_BYTES // (X.shape[1] * X.itemsize))
+
+    def part(rows: tuple[int, int]) -> None:
+        some = slice(*rows)
+        np.add(X[some] @ w, b, out=scores[some])
+
+    each(part, ranges(len(X), size))
+    return scores
+
+
 def pulled_back(X: NDArray[Any], r: Floats) -> Floats:
     """Return X^T r of a dense array of many points, summed in float64.
 
     The parts of the sum are the same with any number of threads.
     """
-    fast = compiled_for(X) if r.ndim == 1 else None
     size = max(1, PART_BYTES // (X.shape[1] * X.itemsize))
 
     def part(rows: tuple[int, int]) -> Floats:
-        begin, end = rows
-        if fast is None:
-            product = X[begin:end].T @ r[begin:end].astype(X.dtype, copy=False)
-            return np.asarray(product, dtype=np.float64)
-        total = np.zeros(X.shape[1])
-        fast.pull(X, r, begin, end, total)
-        return total
+        some = slice(*rows)
+        return _pull(X[some], r[some])
 
     pulled: Floats = np.sum(each(part, ranges(len(X), size)), axis=0)
     return pulled
+
+
+def _pull(X: NDArray[Any], r: Floats) -> Floats:
+    """Return X^T r by NumPy."""
+    r = r.astype(X.dtype, copy=False)
+    if r.ndim > 1:
+        return np.asarray(X.T @ r, dtype=np.float64)
+    # Matrix products of a vector from the left let no other thread work meanwhile. In
+    # float32 only so many rows are added up before the sum goes on in float64.
+    head = len(X) - len(X) % NARROW
+    parts = X[:head].reshape(-1, NARROW, X.shape[1])
+    sums = np.einsum("ki,kij->kj", r[:head].reshape(-1, NARROW), parts)
+    rest = np.einsum("i,ij->j", r[head:], X[head:])
+    return np.asarray(sums.sum(axis=0, dtype=np.float64) + rest)
 
 
 def _rows(X: NDArray[Any], rows: Ints) -> NDArray[Any]:

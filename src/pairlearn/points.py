@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from pairlearn.dense import FEW, DensePairTerms, pulled_back
+from pairlearn.dense import FEW, DensePairTerms, pulled_back, scored
 from pairlearn.tables import is_dask, is_tensor
 from pairlearn.terms import HostPairTerms, HostTerms
 
@@ -110,8 +110,10 @@ class ArrayPoints:
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, for one weight vector or a matrix of them as columns."""
         # The weights follow the dtype of X: the other way round would copy X.
-        product = self.X @ w.astype(self.X.dtype, copy=False)
-        return np.asarray(product, dtype=np.float64) + b
+        w = w.astype(self.X.dtype, copy=False)
+        if not sparse.issparse(self.X) and self.X.size >= FEW:
+            return scored(self.X, w, b)
+        return np.asarray(self.X @ w, dtype=np.float64) + b
 
     def own_scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, as `scores` does."""

@@ -238,8 +238,32 @@ class ProductRisk(PointRisk):
         value : float
         d_left, d_right : ndarray of shape (n_pairs,)
         """
-        value, slope = super().value_and_gradient(left * right, same, different)
+        z = left * right
+        if self._is_plain_logistic and len(z) > _FEW:
+            value, slope = _logistic_product(z, same, different)
+        else:
+            value, slope = super().value_and_gradient(z, same, different)
         return value, slope * right, slope * left
+
+
+def _logistic_product(
+    z: Floats, same: Floats, different: Floats
+) -> tuple[float, Floats]:
+    """Return a phi(z) + b phi(-z), summed, and its slopes, for the logistic loss.
+
+    With e = exp(-|z|) and c = b where z > 0 and a elsewhere, that is
+    (a + b) log(1 + e) + c |z|, with slopes sign(z) (c - (a + b) e / (1 + e)): one
+    exponential for value and slope, and nothing cancels.
+    """
+    up, both, size = z > 0, same + different, np.abs(z)
+    against = np.where(up, different, same)
+    e = np.exp(-size)
+    # A score beyond the range of numbers must not make 0 times infinity.
+    value = float(both @ np.log1p(e) + against @ np.minimum(size, 1e300))
+    e /= 1 + e
+    e *= both
+    slope = np.subtract(against, e, out=e)
+    return value, np.negative(slope, out=slope, where=~up)
 
 
 class PairLink(Protocol):

@@ -39,8 +39,8 @@ __all__ = [
 
 # Pairs that are worked on together, so that what is made of them stays in the cache.
 BLOCK = 2**14
-# The most parts that threads divide the pairs into.
-PARTS = 8
+# The most parts that threads divide the pairs into, and the pairs a point in each.
+PARTS, SHARE = 16, 4
 
 
 class Terms(Protocol):
@@ -191,12 +191,14 @@ class HostPairTerms(HostTerms):
         """Return how many pairs a thread takes at a time; all of them, if few.
 
         Each part has numbers of all points, so that there are only so many parts that
-        these are no more than the pairs themselves.
+        these are few beside the pairs.
         """
         n_pairs = len(self.index)
         if risk is not None and not is_additive(risk):
             return n_pairs
-        return min(n_pairs, max(BLOCK, self.points.n_points, -(-n_pairs // PARTS)))
+        least = max(BLOCK, SHARE * self.points.n_points)
+        n_parts = max(1, min(PARTS, n_pairs // least))
+        return -(-n_pairs // n_parts)
 
     def _sides(self, part: tuple[int, int] | None) -> tuple[Ints, Ints, Floats, Floats]:
         """Return the points and the coefficients of some pairs; None: of all."""
@@ -236,9 +238,21 @@ class HostPairTerms(HostTerms):
         """Return the product risk of some pairs and its derivatives, compiled."""
         r = np.zeros(self.points.n_points)
         value = compiled.couple(
-            scores, self.index, self.same, self.different, *part, r, *compiled.room()
+            scores,
+            self._short_rows,
+            self.same,
+            self.different,
+            *part,
+            r,
+            *compiled.room(compiled.ALONE),
         )
         return value, r
+
+    @cached_property
+    def _short_rows(self) -> Any:
+        """The points of all pairs, in half the bytes where that is possible."""
+        short: Any = np.uint32 if self.points.n_points < 2**32 else np.uintp
+        return self.index.astype(short).ravel()
 
     @cached_property
     def _coupling(self) -> sparse.csr_array:

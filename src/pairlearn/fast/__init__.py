@@ -6,9 +6,10 @@ They are written for a short compilation: few statements, room passed in, no sli
 """
 
 from pairlearn.fast.blocks import (
+    ALONE,
+    WITH_POINTS,
     couple,
     pair_block,
-    pull,
     pull_rows,
     room,
     score_rows,
@@ -16,12 +17,13 @@ from pairlearn.fast.blocks import (
 from pairlearn.fast.sgd import RISKS, pair_epoch, point_epoch
 
 __all__ = [
+    "ALONE",
     "RISKS",
+    "WITH_POINTS",
     "couple",
     "pair_block",
     "pair_epoch",
     "point_epoch",
-    "pull",
     "pull_rows",
     "room",
     "score_rows",

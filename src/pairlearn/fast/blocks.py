@@ -1,19 +1,21 @@
 r"""The product risk of the logistic loss, and products with points, in one reading.
 
-For the pairs of a range, f = w^T x + b and f' of both points, z = f f' and
+For the pairs of a range, f = w^T x + b, f' of the other point, z = f f', e = e^{-|z|},
 
-.. math:: R = \sum_k (a_k + b_k) \log(1 + e^{z_k}) - a_k z_k, \qquad
-          g_k = \frac{a_k + b_k}{1 + e^{-z_k}} - a_k,
+.. math:: R = \sum_k (a_k + b_k) \log(1 + e_k) + c_k |z_k|, \qquad
+          \frac{\partial R}{\partial z_k}
+          = \operatorname{sign}(z_k) \Big[c_k - \frac{(a_k + b_k) e_k}{1 + e_k}\Big],
 
-which is a phi(z) + b phi(-z) and its derivative; X^T r adds g_k f'_k x + g_k f_k x'.
-The points of a few pairs at a time are scored and pulled back while they are in the
-cache, so that each is read from memory once. Sums are float64, whatever the points are.
+with c = b where z is positive and a elsewhere: that is a phi(z) + b phi(-z), written so
+that nothing cancels. The points of a few pairs at a time are scored and pulled back
+while they are in the cache, so that each is read from memory once. Sums are float64,
+whatever the points are.
 
 The library's exp and log1p take one number at a time. Here both are polynomials without
 branches, which the compiler turns into vector instructions, four to eight times as
 fast. With k = round(|z| / log 2) and s = e / (2 + e) <= 1/3,
 
-.. math:: e = e^{-|z|} = 2^{-k} \exp(k \log 2 - |z|), \qquad
+.. math:: e = 2^{-k} \exp(k \log 2 - |z|), \qquad
           \log(1 + e) = 2 \operatorname{artanh}(s) .
 
 exp(r) for |r| <= log(2) / 2, and artanh(s) / s as a function of s^2, are polynomials of
@@ -35,35 +37,47 @@ if TYPE_CHECKING:
 
     from pairlearn._typing import Floats, Ints
 
-__all__ = ["couple", "pair_block", "pull", "pull_rows", "room", "score_rows"]
+__all__ = ["couple", "pair_block", "pull_rows", "room", "score_rows"]
 
-# Pairs that are worked on together; with their points they stay in the cache.
-BLOCK = 32
+# Pairs that are worked on together: with their points, or without, they stay in the
+# cache next to the core.
+WITH_POINTS, ALONE = 32, 512
 _PER_OCTAVE = 1 / math.log(2)
 _LOG_2 = math.log(2)
 
 
-def room() -> tuple[Any, ...]:
-    """Return the arrays that `pair_block` and `couple` work in, for one thread."""
-    f, g, z, soft, share, power = np.zeros((6, BLOCK))
-    return f, g, z, soft, share, power, power.view(np.int64)
+def room(n: int) -> tuple[Any, ...]:
+    """Return the arrays that n pairs are worked on in, for one thread."""
+    z, soft, share, power = np.zeros((4, n))
+    return np.zeros(2 * n + 2), z, soft, share, power, power.view(np.int64)
 
 
 @compiled
-def _logistic(
-    z: Floats, soft: Floats, share: Floats, power: Floats, bits: Ints, n: int
-) -> None:
-    """Set soft = log(1 + exp(z)) and share = 1 / (1 + exp(-z)), for n numbers.
+def product_risk(
+    same: Floats,
+    different: Floats,
+    first: int,
+    n: int,
+    f: Floats,
+    z: Floats,
+    soft: Floats,
+    share: Floats,
+    power: Floats,
+    bits: Ints,
+) -> float:
+    """Return the risk of n pairs from `first` on; scores become derivatives.
 
-    `bits` is the array `power`, seen as integers. Beyond |z| = 700 exp(-|z|) is taken
-    as exp(-700), which is as good as nothing.
+    The two points of a pair follow each other in f. `bits` is the array `power`, seen
+    as integers. Beyond |z| = 700 e is taken as exp(-700), which is as good as nothing.
     """
     for i in range(n):
-        a = -z[i] if z[i] < 0 else z[i]
-        if a > 700.0:
-            a = 700.0
-        k = int32(a * _PER_OCTAVE + 0.5)
-        r = k * _LOG_2 - a
+        z[i] = abs(f[2 * i] * f[2 * i + 1])
+    for i in range(n):
+        x = z[i]
+        if x > 700.0:
+            x = 700.0
+        k = int32(x * _PER_OCTAVE + 0.5)
+        r = k * _LOG_2 - x
         p = (2.5110037605963777e-08 * r + 2.763263963904103e-07) * r
         p = ((p + 2.755724091857897e-06) * r + 2.4801485482328494e-05) * r
         p = ((p + 1.9841269890047113e-04) * r + 1.3888888952314775e-03) * r
@@ -81,15 +95,26 @@ def _logistic(
         p = ((p + 0.07693307021152004) * q + 0.09090870416252403) * q
         p = ((p + 0.11111112040373837) * q + 0.14285714272727057) * q
         p = ((p + 0.20000000000092874) * q + 0.33333333333333076) * q
-        soft[i] = (z[i] if z[i] > 0 else 0.0) + 2 * s * (p + 1.0)
-        inverse = 1 / (1 + e)
-        share[i] = inverse if z[i] >= 0 else e * inverse
+        soft[i] = 2 * s * (p + 1.0)
+        share[i] = e / (1 + e)
+    value = 0.0
+    for i in range(n):
+        one, other = f[2 * i], f[2 * i + 1]
+        a, b = same[first + i], different[first + i]
+        up = one * other > 0
+        c = b if up else a
+        value += (a + b) * soft[i] + c * z[i]
+        step = c - (a + b) * share[i]
+        if not up:
+            step = -step
+        f[2 * i], f[2 * i + 1] = step * other, step * one
+    return value
 
 
 @compiled
 def pair_block(
     X: NDArray[Any],
-    index: Ints,
+    rows: Ints,
     same: Floats,
     different: Floats,
     w: Floats,
@@ -98,51 +123,53 @@ def pair_block(
     end: int,
     total: Floats,
     f: Floats,
-    g: Floats,
     z: Floats,
     soft: Floats,
     share: Floats,
     power: Floats,
     bits: Ints,
 ) -> tuple[float, float]:
-    """Add X^T r of pairs `begin` to `end` to the total; return risk and sum of r."""
+    """Add X^T r of pairs `begin` to `end` to the total; return risk and sum of r.
+
+    `rows` are the points of all pairs, unsigned: that spares a look at the sign.
+    """
     value = slope = 0.0
-    for first in range(begin, end, BLOCK):
+    for first in range(begin, end, len(z)):
         n = end - first
-        if n > BLOCK:
-            n = BLOCK
-        for i in range(n):
-            left, right = index[first + i, 0], index[first + i, 1]
-            one = other = b
+        if n > len(z):
+            n = len(z)
+        at, last = 2 * first, 2 * n - 1
+        for i in range(2 * n):
+            row, score = rows[at + i], b
             for j in range(len(w)):
-                one += X[left, j] * w[j]
-                other += X[right, j] * w[j]
-            f[i], g[i], z[i] = one, other, one * other
-        _logistic(z, soft, share, power, bits, n)
-        for i in range(n):
-            a = same[first + i]
-            both = different[first + i] + a
-            value += both * soft[i] - a * z[i]
-            step = both * share[i] - a
-            one, other = step * g[i], step * f[i]
-            slope += one + other
-            left, right = index[first + i, 0], index[first + i, 1]
+                score += X[row, j] * w[j]
+            f[i] = score
+        value += product_risk(same, different, first, n, f, z, soft, share, power, bits)
+        # Four points at a time, to read and write the total less often; where a pair
+        # is missing at the end, the last point takes its place without a share.
+        f[2 * n] = f[2 * n + 1] = 0.0
+        for i in range(0, 2 * n, 4):
+            k = rows[at + i]
+            m = rows[at + i + 1]
+            p = rows[at + min(i + 2, last)]
+            q = rows[at + min(i + 3, last)]
+            c, d, s, t = f[i], f[i + 1], f[i + 2], f[i + 3]
+            slope += (c + d) + (s + t)
             for j in range(len(w)):
-                total[j] += one * X[left, j] + other * X[right, j]
+                total[j] += (c * X[k, j] + d * X[m, j]) + (s * X[p, j] + t * X[q, j])
     return value, slope
 
 
 @compiled
 def couple(
     scores: Floats,
-    index: Ints,
+    rows: Ints,
     same: Floats,
     different: Floats,
     begin: int,
     end: int,
     r: Floats,
     f: Floats,
-    g: Floats,
     z: Floats,
     soft: Floats,
     share: Floats,
@@ -151,21 +178,15 @@ def couple(
 ) -> float:
     """Add the derivatives of pairs `begin` to `end` to r of each point; return risk."""
     value = 0.0
-    for first in range(begin, end, BLOCK):
+    for first in range(begin, end, len(z)):
         n = end - first
-        if n > BLOCK:
-            n = BLOCK
-        for i in range(n):
-            f[i], g[i] = scores[index[first + i, 0]], scores[index[first + i, 1]]
-            z[i] = f[i] * g[i]
-        _logistic(z, soft, share, power, bits, n)
-        for i in range(n):
-            a = same[first + i]
-            both = different[first + i] + a
-            value += both * soft[i] - a * z[i]
-            step = both * share[i] - a
-            r[index[first + i, 0]] += step * g[i]
-            r[index[first + i, 1]] += step * f[i]
+        if n > len(z):
+            n = len(z)
+        for i in range(2 * n):
+            f[i] = scores[rows[2 * first + i]]
+        value += product_risk(same, different, first, n, f, z, soft, share, power, bits)
+        for i in range(2 * n):
+            r[rows[2 * first + i]] += f[i]
     return value
 
 
@@ -189,17 +210,3 @@ def pull_rows(X: NDArray[Any], rows: Ints, r: Floats, total: Floats) -> None:
         one, other = rows[i], rows[i + 1]
         for j in range(len(total)):
             total[j] += r[i] * X[one, j] + r[i + 1] * X[other, j]
-
-
-@compiled
-def pull(X: NDArray[Any], r: Floats, begin: int, end: int, total: Floats) -> None:
-    """Add X^T r of the rows `begin` to `end` to the total."""
-    last = end - (end - begin) % 4
-    for i in range(begin, last, 4):
-        for j in range(len(total)):
-            total[j] += (r[i] * X[i, j] + r[i + 1] * X[i + 1, j]) + (
-                r[i + 2] * X[i + 2, j] + r[i + 3] * X[i + 3, j]
-            )
-    for i in range(last, end):
-        for j in range(len(total)):
-            total[j] += r[i] * X[i, j]

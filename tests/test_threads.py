@@ -1,0 +1,95 @@
+"""Work divided among threads."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from pairlearn import CIPSClassifier, Pairs, dense
+from pairlearn.threads import each, n_threads, ranges, single_blas
+
+
+def blas_threads():
+    libraries = threadpool_info()
+    return [one["num_threads"] for one in libraries if one["user_api"] == "blas"]
+
+
+@pytest.fixture
+def two_threads():
+    with threadpool_limits(2, user_api="blas"):
+        if set(blas_threads()) != {2}:
+            pytest.skip("this BLAS has no threads")
+        yield
+
+
+def test_as_many_threads_as_blas_has():
+    for n in (1, 2):
+        with threadpool_limits(n, user_api="blas"):
+            assert n_threads() == min(blas_threads())
+
+
+@pytest.mark.usefixtures("two_threads")
+class TestEach:
+    def test_results_come_in_order(self):
+        def late(k):
+            time.sleep(0.01 * (k % 2))
+            return k
+
+        assert each(late, range(7)) == list(range(7))
+
+    def test_threads_work_at_once(self):
+        meeting = threading.Barrier(2, timeout=10)
+        each(lambda _: meeting.wait(), range(2))
+
+    def test_blas_is_limited_meanwhile_and_free_afterwards(self):
+        seen = each(lambda _: blas_threads(), range(4))
+        assert all(set(one) == {1} for one in seen)
+        assert set(blas_threads()) == {2}
+
+    @pytest.mark.parametrize("bad", [0, 3])
+    def test_an_error_ends_the_work_and_is_raised(self, bad):
+        done = []
+
+        def fail(k):
+            if k == bad:
+                raise OSError("no")
+            time.sleep(0.001)
+            done.append(k)
+
+        before = threading.active_count()
+        with pytest.raises(OSError, match="no"):
+            each(fail, range(1000))
+        assert len(done) < 999
+        assert threading.active_count() == before
+        assert set(blas_threads()) == {2}
+
+    def test_few_parts(self):
+        assert each(abs, []) == []
+        assert each(abs, [-2]) == [2]
+
+    def test_a_fit_leaves_no_threads_and_no_limits(self, monkeypatch):
+        monkeypatch.setattr(dense, "FEW", 1)
+        monkeypatch.setattr(dense, "PART_BYTES", 10_000)
+        rng = np.random.default_rng(0)
+        y = rng.integers(2, size=400)
+        pairs, t = Pairs.sample(rng.normal(size=(400, 3)) + y[:, None], 200, y)
+        before = threading.active_count()
+        CIPSClassifier().fit(pairs, t)
+        assert threading.active_count() == before
+        assert set(blas_threads()) == {2}
+
+
+def test_single_blas():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with single_blas():
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 6])
+def test_ranges_cover_all(n):
+    numbers = [k for low, high in ranges(n, 3, 10) for k in range(low, high)]
+    assert numbers == list(range(10, 10 + n))
