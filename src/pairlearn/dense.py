@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["DensePairTerms", "compiled_for", "pulled_back", "scored"]
 
 # Fewer numbers than these are not worth a thread, nor blocks.
-FEW = 2**19
+FEW = 2**18
 # Bytes of the points that a thread takes at a time, and of those in the cache at once.
 PART_BYTES = 2**23
 CACHE_BYTES = 2**22

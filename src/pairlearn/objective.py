@@ -25,6 +25,7 @@ import numpy as np
 from scipy.special import expit
 
 from pairlearn.dense import compiled_for
+from pairlearn.growing import first_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -409,8 +410,10 @@ class PairObjective(LinearObjective):
         """Return the objective of some pairs drawn at random, as heavy as all."""
         rows, scale = _draw(self.n_terms, size)
         points, index = self.points, self.index[rows]
-        # A few points are copied: side by side, they are read faster.
-        if not self.samples_in_place or 16 * size <= points.n_points:
+        # Few points are copied: side by side they are read faster, and starts of the
+        # first sample are made of all its points.
+        few = size <= max(points.n_points // 16, first_sample(self.n_terms, self.size))
+        if few or not self.samples_in_place:
             used, index = np.unique(index, return_inverse=True)
             points, index = points.take(used), index.reshape(-1, 2)
         return PairObjective(

@@ -9,7 +9,8 @@ sums over them. No thread outlives a call, so a process may fork at any time.
 from __future__ import annotations
 
 from collections import deque
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
 from threading import Thread
@@ -18,17 +19,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
-__all__ = ["compiled_module", "each", "n_threads", "ranges", "single_blas"]
+__all__ = [
+    "compiled_module",
+    "each",
+    "n_threads",
+    "own_threads",
+    "ranges",
+    "single_blas",
+]
+
+# As many threads as BLAS had when we took them over.
+_ours: ContextVar[int | None] = ContextVar("pairlearn_threads", default=None)
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
 def n_threads() -> int:
-    """Return how many threads BLAS may use at the moment.
+    """Return how many threads BLAS may use at the moment, or could but for us.
 
     Examples
     --------
@@ -37,13 +48,32 @@ def n_threads() -> int:
     ...     n_threads()
     1
     """
+    ours = _ours.get()
+    if ours is not None:
+        return ours
     limits = [library.num_threads for library in _blas().lib_controllers]
     return max(1, min(limits, default=1))
 
 
+@contextmanager
+def own_threads() -> Iterator[None]:
+    """Take over the threads of BLAS for a while.
+
+    A thread of BLAS goes on waiting for work for some time after a product, at full
+    speed, and takes a core from whoever works then. So during a fit BLAS has one
+    thread, and we have as many as it had before.
+    """
+    token = _ours.set(n_threads())
+    try:
+        with _blas().limit(limits=1):
+            yield
+    finally:
+        _ours.reset(token)
+
+
 def single_blas() -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread; its limit comes back after."""
-    if n_threads() == 1:
+    if _ours.get() is not None or n_threads() == 1:
         return nullcontext()
     limited: AbstractContextManager[Any] = _blas().limit(limits=1)
     return limited

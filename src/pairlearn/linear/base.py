@@ -23,6 +23,7 @@ from pairlearn.solvers import (
     starts,
 )
 from pairlearn.tables import is_dask, on_host
+from pairlearn.threads import own_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +157,8 @@ class LinearPairClassifier(PairClassifierBase):
         n_features = X.shape[1]
         plain = Frame.plain(n_features, self.fit_intercept)
         if solver == "lbfgs":
-            return self._descend(make(plain), begin)
+            with own_threads():
+                return self._descend(make(plain), begin)
         solutions = []
         for _ in range(self.n_init):
             objective = make(plain)
@@ -216,7 +218,10 @@ class LinearPairClassifier(PairClassifierBase):
         """Minimise in the weights and the flip rates together, from u and afresh."""
         noisy = NoisyObjective(objective, symmetric=symmetric)
         first = [noisy.join(u, rates) for rates in _START_RATES]
-        solution = minimise_lbfgs(noisy, first, max_iter=self.max_iter, tol=self.tol)
+        with own_threads():
+            solution = minimise_lbfgs(
+                noisy, first, max_iter=self.max_iter, tol=self.tol
+            )
         _, rates = noisy.split(solution.u)
         return solution, rates
 
