@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 THREADS = os.cpu_count() or 1
-# Seconds between calls that are timed in turns.
-PAUSE = 0.05
 _CODE = "from benchmarks.scale.measure import answer; answer()"
 
 
@@ -99,8 +97,9 @@ def in_turns(
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
-            # Threads of BLAS go on waiting, at full speed, after a call.
-            time.sleep(PAUSE)
+            # Threads of BLAS go on waiting, at full speed, after a call: the first one
+            # of a turn does not count.
+            function()
             times[name].append(seconds_of(function))
     return {name: median(found) for name, found in times.items()}
 

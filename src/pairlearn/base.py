@@ -404,9 +404,14 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
             # All pairs are for training: no need to copy them.
             empty = Answered(given[kept], answers[kept], weight[kept])
             return Answered(given, answers, weight), empty, rng
+        if sample_weight is None:
+            # Ones that take no memory.
+            heavy, light = weight[: len(train)], weight[: len(kept)]
+        else:
+            heavy, light = weight[train], weight[kept]
         return (
-            Answered(self._thrifty(given[train]), answers[train], weight[train]),
-            Answered(given[kept], answers[kept], weight[kept]),
+            Answered(self._thrifty(given[train]), answers[train], heavy),
+            Answered(given[kept], answers[kept], light),
             rng,
         )
 

@@ -412,7 +412,7 @@ class PairObjective(LinearObjective):
         points, index = self.points, self.index[rows]
         # Few points are copied: side by side they are read faster, and starts of the
         # first sample are made of all its points.
-        few = size <= max(points.n_points // 16, first_sample(self.n_terms, self.size))
+        few = size <= max(points.n_points // 32, first_sample(self.n_terms, self.size))
         if few or not self.samples_in_place:
             used, index = np.unique(index, return_inverse=True)
             points, index = points.take(used), index.reshape(-1, 2)

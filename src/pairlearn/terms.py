@@ -239,7 +239,7 @@ class HostPairTerms(HostTerms):
         r = np.zeros(self.points.n_points)
         value = compiled.couple(
             scores,
-            self._short_rows,
+            self.index.view(np.uintp).ravel(),
             self.same,
             self.different,
             *part,
@@ -247,12 +247,6 @@ class HostPairTerms(HostTerms):
             *compiled.room(compiled.ALONE),
         )
         return value, r
-
-    @cached_property
-    def _short_rows(self) -> Any:
-        """The points of all pairs, in half the bytes where that is possible."""
-        short: Any = np.uint32 if self.points.n_points < 2**32 else np.uintp
-        return self.index.astype(short).ravel()
 
     @cached_property
     def _coupling(self) -> sparse.csr_array:

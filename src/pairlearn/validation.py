@@ -157,9 +157,9 @@ def check_both_kinds(t: Floats) -> None:
 
 
 def check_weights(sample_weight: ArrayLike | None, n_pairs: int) -> Floats:
-    """Return one non-negative weight a pair; ones if None."""
+    """Return one non-negative weight a pair; ones if None, which take no memory."""
     if sample_weight is None:
-        return np.ones(n_pairs)
+        return np.broadcast_to(1.0, n_pairs)
     try:
         weight = np.asarray(on_host(sample_weight), dtype=float)
     except (TypeError, ValueError):

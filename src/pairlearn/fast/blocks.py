@@ -41,7 +41,7 @@ __all__ = ["couple", "pair_block", "pull_rows", "room", "score_rows"]
 
 # Pairs that are worked on together: with their points, or without, they stay in the
 # cache next to the core.
-WITH_POINTS, ALONE = 32, 512
+WITH_POINTS, ALONE = 32, 256
 _PER_OCTAVE = 1 / math.log(2)
 _LOG_2 = math.log(2)
 

@@ -255,6 +255,8 @@ class CIPSClassifier(LinearPairClassifier):
                 "Leave majority at None and use assign_from_points"
             )
         problem = self._coefficients(*train, unlabeled, rng)
+        # Many answers are as large as their coefficients, and not needed any more.
+        del train
         self._solve(solver, *problem, rng)
         self._fix_sign()
         return self._assign_from(kept)
