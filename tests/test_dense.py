@@ -36,7 +36,7 @@ def path(request, monkeypatch):
     """Blocks of a few pairs, with and without numba."""
     monkeypatch.setattr(dense, "FEW", 1)
     monkeypatch.setattr(dense, "PART_BYTES", 20_000)
-    monkeypatch.setattr(dense, "CACHE_BYTES", 3_000)
+    monkeypatch.setattr(dense, "NUMPY_BYTES", 20_000)
     monkeypatch.setattr("pairlearn.points.FEW", 1)
     monkeypatch.setattr(terms, "BLOCK", 16)
     if request.param == "compiled":

@@ -16,7 +16,6 @@ from benchmarks.scale.data import Task, answered, fresh
 from benchmarks.scale.measure import (
     THREADS,
     in_child,
-    pinned,
     resident,
     seconds_of,
     told,
@@ -71,8 +70,7 @@ def measure(shrink: int, scratch: str) -> dict[str, Any]:
         told(f"  writing {4 * n_features * n_points / 1e9:.1f} GB")
         in_child("store:make", folder=folder, n_points=n_points, n_features=n_features)
         told("  fitting on them")
-        # dask has the threads, and BLAS one for each.
-        disk = in_child("disk:fit", environment=pinned(1), folder=folder)
+        disk = in_child("disk:fit", folder=folder)
     told(f"  {disk['seconds']:.0f} s, peak {disk['peak'] / 1e9:.2f} GB")
     memory = in_child(
         "disk:fit_in_memory", n_points=IN_MEMORY // shrink, n_features=n_features

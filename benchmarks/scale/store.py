@@ -19,9 +19,11 @@ CHUNK = 4 * BLOCK
 KEEP_FREE = 8 * 10**9  # bytes that are left to others
 
 
-def shape_for(n_bytes: float, scratch: str, shrink: int) -> tuple[int, int]:
+def shape_for(
+    n_bytes: float, scratch: str, shrink: int, n_features: int = N_FEATURES
+) -> tuple[int, int]:
     """Return how many points to make, in whole chunks, and of how many features."""
-    n_features = N_FEATURES // shrink
+    n_features //= shrink
     room = max(0, shutil.disk_usage(scratch).free - KEEP_FREE)
     # Both are smaller in a quick run, and their product by the square.
     chunks = min(n_bytes / shrink**2, room) // (4 * n_features * CHUNK)

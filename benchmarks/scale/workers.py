@@ -18,10 +18,10 @@ from distributed import Client, LocalCluster
 from benchmarks.report import table
 from benchmarks.scale import store
 from benchmarks.scale.checks import Check
-from benchmarks.scale.measure import in_child, pinned, seconds_of, told
+from benchmarks.scale.measure import in_child, seconds_of, told
 from pairlearn import CIPSClassifier
 
-N_BYTES, REPEATS = 3e9, 3
+N_BYTES, N_FEATURES, REPEATS = 3e9, 200, 3
 
 
 def start(stack: ExitStack, n_workers: int, folder: str) -> Client:
@@ -89,12 +89,12 @@ def rounds(folder: str, repeats: int) -> dict[str, Any]:
 
 def measure(shrink: int, scratch: str) -> dict[str, Any]:
     """Write the points, fit, and remove them."""
-    n_points, n_features = store.shape_for(N_BYTES, scratch, shrink)
+    n_points, n_features = store.shape_for(N_BYTES, scratch, shrink, N_FEATURES)
     repeats = REPEATS if shrink == 1 else 1
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         in_child("store:make", folder=folder, n_points=n_points, n_features=n_features)
         found: dict[str, Any] = in_child(
-            "workers:rounds", environment=pinned(1), folder=folder, repeats=repeats
+            "workers:rounds", folder=folder, repeats=repeats
         )
     return found | {"bytes": 4 * n_features * n_points}
 
@@ -123,7 +123,7 @@ def parts(record: dict[str, Any]) -> list[str]:
     ]
     about = (
         f"## Workers\n\nWhole fits on {record['bytes'] / 1e9:.1f} GB of float32 "
-        "points, made and stored as those above, in the page cache; local dask "
+        f"points of {N_FEATURES} features, made and stored as those above, in the page cache; local dask "
         "workers are processes with one thread each, fitted in turns."
     )
     died = (

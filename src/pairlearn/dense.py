@@ -4,7 +4,7 @@ The two products X w and X^T r read all points twice. Where pairs are no more th
 points, it is less to read the two points of each pair, score them, and pull their
 derivatives back while they are in the cache; points that are in no pair are not read at
 all. The pairs are divided among threads. With numba (extra `fast`) the loops are
-compiled; without it they are NumPy's, on blocks that stay in the cache.
+compiled; without it they are NumPy's, on blocks.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["DensePairTerms", "compiled_for", "pulled_back", "scored"]
 
 # Fewer numbers than these are not worth a thread, nor blocks.
 FEW = 2**18
-# Bytes of the points that a thread takes at a time, and of those in the cache at once.
-PART_BYTES = 2**23
-CACHE_BYTES = 2**22
+# Bytes of the points that a thread takes at a time. NumPy's calls hinder each other
+# in threads, so that it should need few of them.
+PART_BYTES, NUMPY_BYTES = 2**23, 2**24
 # Rows that are added up in the precision of the points.
 NARROW = 512
 
@@ -67,7 +67,8 @@ class DensePairTerms(HostPairTerms):
             part = partial(self._compiled_part, fast, w, float(b))
         else:
             part = partial(self._mixed_part, fast, risk, w, float(b))
-        size = max(1, PART_BYTES // (2 * X.shape[1] * X.itemsize))
+        n_bytes = NUMPY_BYTES if fast is None else PART_BYTES
+        size = max(1, n_bytes // (2 * X.shape[1] * X.itemsize))
         parts = each(part, ranges(n_pairs, size))
         value = float(sum(value for value, _, _ in parts))
         if fast is not None and not np.isfinite(value):
@@ -98,29 +99,22 @@ class DensePairTerms(HostPairTerms):
     ) -> Part:
         """Do the products by compiled loops, for a risk that NumPy computes."""
         X = self.points.X
-        value, slope, total = 0.0, 0.0, np.zeros(len(w))
-        for begin, end in self._blocks(pairs):
-            rows = self.index[begin:end].ravel()
-            scores = np.empty(len(rows))
-            fast.score_rows(X, rows, w, b, scores)
-            more, r = self._risk_of_rows(risk, scores, begin, end)
-            fast.pull_rows(X, rows, r, total)
-            value, slope = value + more, slope + r.sum()
-        return value, total, slope
+        rows = self.index[slice(*pairs)].ravel()
+        scores, total = np.empty(len(rows)), np.zeros(len(w))
+        fast.score_rows(X, rows, w, b, scores)
+        value, r = self._risk_of_rows(risk, scores, *pairs)
+        fast.pull_rows(X, rows, r, total)
+        return value, total, float(r.sum())
 
     def _numpy_part(
         self, risk: Any, w: Floats, b: float, pairs: tuple[int, int]
     ) -> Part:
         X = self.points.X
-        narrow = w.astype(X.dtype, copy=False)
-        value, slope, total = 0.0, 0.0, np.zeros(len(w))
-        for begin, end in self._blocks(pairs):
-            block = _rows(X, self.index[begin:end].ravel())
-            scores = (block @ narrow).astype(np.float64, copy=False) + b
-            more, r = self._risk_of_rows(risk, scores, begin, end)
-            total += _pull(block, r)
-            value, slope = value + more, slope + r.sum()
-        return value, total, slope
+        block = _rows(X, self.index[slice(*pairs)].ravel())
+        scores = block @ w.astype(X.dtype, copy=False)
+        scores = scores.astype(np.float64, copy=False) + b
+        value, r = self._risk_of_rows(risk, scores, *pairs)
+        return value, _pull(block, r), float(r.sum())
 
     def _risk_of_rows(
         self, risk: Any, scores: Floats, begin: int, end: int
@@ -132,11 +126,6 @@ class DensePairTerms(HostPairTerms):
         r = np.empty_like(scores)
         r[::2], r[1::2] = d_left, d_right
         return value, r
-
-    def _blocks(self, pairs: tuple[int, int]) -> list[tuple[int, int]]:
-        X = self.points.X
-        size = max(16, CACHE_BYTES // (2 * X.shape[1] * X.itemsize))
-        return ranges(pairs[1] - pairs[0], size, pairs[0])
 
 
 def scored(X: NDArray[Any], w: Floats, b: float | Floats) -> Floats:

@@ -36,8 +36,9 @@ WORTH = 4
 # A sample is minimised until its gradient is this share of what it was at the start;
 # the first until no entry exceeds the second number (features have unit variance).
 SHARE, COARSE = 0.1, 1e-3
-# The most parameters whose curvature is learned from the first sample.
-ROUND = 300
+# Passes over all terms that the curvature on the first sample may cost, and the most
+# parameters that it is learned for.
+WORTH_PASSES, MOST = 25, 2000
 
 
 def first_sample(n_terms: int, size: int) -> int:
@@ -100,7 +101,10 @@ def minimise_growing(
     solution = minimise_lbfgs(
         here, begin(here), max_iter=max_iter, tol=max(tol, COARSE), n_finish=n_finish
     )
-    T = rounding(here, solution.u) if here.smooth and here.size <= ROUND else None
+    cheap = sizes[0] * here.size <= WORTH_PASSES * objective.n_terms
+    T = None
+    if here.smooth and cheap and here.size <= MOST:
+        T = rounding(here, solution.u)
     evaluations = {sizes[0]: here.n_evaluations}
     for size in (*sizes[1:], objective.n_terms):
         here = objective if size == objective.n_terms else source.sample(size)

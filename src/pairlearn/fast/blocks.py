@@ -71,43 +71,43 @@ def product_risk(
     as integers. Beyond |z| = 700 e is taken as exp(-700), which is as good as nothing.
     """
     for i in range(n):
-        z[i] = abs(f[2 * i] * f[2 * i + 1])
+        product = f[2 * i] * f[2 * i + 1]
+        z[i] = product if product > 0 else -product
     for i in range(n):
-        x = z[i]
-        if x > 700.0:
-            x = 700.0
-        k = int32(x * _PER_OCTAVE + 0.5)
+        x: Any = z[i] if z[i] < 700.0 else 700.0  # noqa: FURB136 - compiles faster
+        k: Any = int32(x * _PER_OCTAVE + 0.5)
         r = k * _LOG_2 - x
-        p = (2.5110037605963777e-08 * r + 2.763263963904103e-07) * r
-        p = ((p + 2.755724091857897e-06) * r + 2.4801485482328494e-05) * r
-        p = ((p + 1.9841269890047113e-04) * r + 1.3888888952314775e-03) * r
-        p = ((p + 8.333333333319601e-03) * r + 4.16666666664881e-02) * r
-        p = ((p + 1.666666666666668e-01) * r + 5.000000000000019e-01) * r
-        soft[i] = (p + 1.0) * r + 1.0
+        p = (2.7626357241447223e-07 * r + 2.7640180796209851e-06) * r
+        p = ((p + 2.4801504346997687e-05) * r + 1.9841170270440068e-04) * r
+        p = ((p + 1.3888888932488598e-03) * r + 8.3333333856677825e-03) * r
+        p = ((p + 4.1666666666573143e-02) * r + 1.6666666666554404e-01) * r
+        p = ((p + 5.0000000000000056e-01) * r + 1.0000000000000067) * r
+        soft[i] = p + 1.0
         # The exponent of a double, 1023 above its own, begins at bit 52.
         bits[i] = (1023 - k) << 52
     for i in range(n):
         e = soft[i] * power[i]
         s = e / (2 + e)
         q = s * s
-        p = (0.08522081781390699 * q + 0.0416225325593041) * q
-        p = ((p + 0.06055084364034609) * q + 0.06650187016337313) * q
-        p = ((p + 0.07693307021152004) * q + 0.09090870416252403) * q
-        p = ((p + 0.11111112040373837) * q + 0.14285714272727057) * q
-        p = ((p + 0.20000000000092874) * q + 0.33333333333333076) * q
+        p = (0.088903819130566514 * q + 0.049403945243823931) * q
+        p = ((p + 0.067956527427899469) * q + 0.076818381244458171) * q
+        p = ((p + 0.090914299002369555) * q + 0.11111095430673142) * q
+        p = ((p + 0.1428571455582858) * q + 0.199999999976438) * q
+        p = (p + 0.33333333333341287) * q
         soft[i] = 2 * s * (p + 1.0)
         share[i] = e / (1 + e)
     value = 0.0
     for i in range(n):
-        one, other = f[2 * i], f[2 * i + 1]
-        a, b = same[first + i], different[first + i]
+        one = f[2 * i]
+        other = f[2 * i + 1]
         up = one * other > 0
-        c = b if up else a
-        value += (a + b) * soft[i] + c * z[i]
-        step = c - (a + b) * share[i]
-        if not up:
-            step = -step
-        f[2 * i], f[2 * i + 1] = step * other, step * one
+        both = same[first + i] + different[first + i]
+        against = different[first + i] if up else same[first + i]
+        value += both * soft[i] + against * z[i]
+        step = against - both * share[i]
+        step = step if up else -step
+        f[2 * i] = step * other
+        f[2 * i + 1] = step * one
     return value
 
 
@@ -138,22 +138,29 @@ def pair_block(
         n = end - first
         if n > len(z):
             n = len(z)
-        at, last = 2 * first, 2 * n - 1
+        at = 2 * first
+        last = 2 * n - 1
         for i in range(2 * n):
-            row, score = rows[at + i], b
+            row = rows[at + i]
+            score = b
             for j in range(len(w)):
                 score += X[row, j] * w[j]
             f[i] = score
         value += product_risk(same, different, first, n, f, z, soft, share, power, bits)
         # Four points at a time, to read and write the total less often; where a pair
-        # is missing at the end, the last point takes its place without a share.
-        f[2 * n] = f[2 * n + 1] = 0.0
+        # is missing at the end, the last one takes its place without a share.
+        f[2 * n] = 0.0
+        f[2 * n + 1] = 0.0
         for i in range(0, 2 * n, 4):
+            more = 2 if i < last - 1 else 0
             k = rows[at + i]
             m = rows[at + i + 1]
-            p = rows[at + min(i + 2, last)]
-            q = rows[at + min(i + 3, last)]
-            c, d, s, t = f[i], f[i + 1], f[i + 2], f[i + 3]
+            p = rows[at + i + more]
+            q = rows[at + i + more + 1]
+            c = f[i]
+            d = f[i + 1]
+            s = f[i + 2]
+            t = f[i + 3]
             slope += (c + d) + (s + t)
             for j in range(len(w)):
                 total[j] += (c * X[k, j] + d * X[m, j]) + (s * X[p, j] + t * X[q, j])

@@ -138,8 +138,9 @@ class CIPSClassifier(LinearPairClassifier):
         J at the solution.
     history_ : dict
         "objective": J after each iteration, or its mean over the batches of each
-        epoch of SGD;
-        "n_evaluations": how often J was evaluated.
+        epoch of SGD; "n_evaluations": how often J was evaluated, on all pairs or on a
+        sample; "passes": the same, a sample counted by its share of the pairs;
+        "samples": pairs of each sample, the last being all, if there were samples.
     n_iter_ : int
         Iterations or epochs of the best start.
     flip_rates_ : tuple of float

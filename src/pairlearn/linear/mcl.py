@@ -102,7 +102,8 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         J at the solution.
     history_ : dict
         "objective": J after each iteration, or its mean over the batches of each
-        epoch of SGD; "n_evaluations".
+        epoch of SGD; "n_evaluations", "passes" and "samples" as in
+        :class:`CIPSClassifier`.
     n_iter_ : int
         Iterations or epochs of the best start.
     flip_rates_ : tuple of float
