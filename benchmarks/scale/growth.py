@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OURS = "CIPS"
-N_FEATURES, N_PAIRS = 50, 500_000
-LIMIT, REPEATS = 120, 3
+N_FEATURES, N_PAIRS, D_PAIRS = 50, 500_000, 1_000_000
+LIMIT, REPEATS = 30, 3
 LEAST = {"seconds": 0.0, "bytes": 4e6}
 # Exponents are those of the last factor 16; smaller sizes are for the eye.
 LARGE = [62_500, 125_000, 250_000, 500_000, 1_000_000]
@@ -49,14 +49,14 @@ SIZES: dict[str, dict[str, list[int]]] = {
         **dict.fromkeys(OUTSIDE, FEW),
     },
     "d": {
-        OURS: [16, 32, 64, 128, 256, 512],
-        SUPERVISED: [16, 32, 64, 128, 256, 512],
+        OURS: [16, 32, 64, 128, 256],
+        SUPERVISED: [16, 32, 64, 128, 256],
     },
 }
 AXES = {
     "n": f"points, at {N_PAIRS:,} index pairs of {N_FEATURES} features",
     "m": f"fresh pairs, of {N_FEATURES} features",
-    "d": "features, at 100,000 fresh pairs",
+    "d": f"features, at {D_PAIRS:,} fresh pairs",
 }
 
 
@@ -66,7 +66,7 @@ def shape(axis: str, size: int, shrink: int) -> tuple[int, int, int]:
         return size, N_PAIRS // shrink, N_FEATURES
     if axis == "m":
         return 2 * size, size, N_FEATURES
-    return 200_000 // shrink, 100_000 // shrink, size
+    return 2 * D_PAIRS // shrink, D_PAIRS // shrink, size
 
 
 def fitter(method: str) -> Callable[..., Any]:

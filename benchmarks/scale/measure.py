@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 THREADS = os.cpu_count() or 1
+# Seconds of calls before one that is timed in turns.
+WARM_UP = 0.2
 _CODE = "from benchmarks.scale.measure import answer; answer()"
 
 
@@ -97,9 +99,11 @@ def in_turns(
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
-            # Threads of BLAS go on waiting, at full speed, after a call: the first one
-            # of a turn does not count.
-            function()
+            # Threads of BLAS go on waiting, at full speed, for a tenth of a second
+            # after a call: the first calls of a turn do not count.
+            begin = time.perf_counter()
+            while time.perf_counter() < begin + WARM_UP:
+                function()
             times[name].append(seconds_of(function))
     return {name: median(found) for name, found in times.items()}
 

@@ -123,8 +123,8 @@ def parts(record: dict[str, Any]) -> list[str]:
     ]
     about = (
         f"## Workers\n\nWhole fits on {record['bytes'] / 1e9:.1f} GB of float32 "
-        f"points of {N_FEATURES} features, made and stored as those above, in the page cache; local dask "
-        "workers are processes with one thread each, fitted in turns."
+        f"points of {N_FEATURES} features, made and stored as those above, in the page "
+        "cache; local dask workers are processes with one thread each, fitted in turns."
     )
     died = (
         f"A worker of two was killed (SIGKILL) {record['left']:.1f} s before the end "
