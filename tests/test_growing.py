@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 
 from pairlearn import CIPSClassifier, MCLClassifier, Pairs, SDClassifier, growing
+from pairlearn.dense import DensePairTerms
 from pairlearn.growing import first_sample, minimise_growing
 from pairlearn.objective import Frame, PairObjective, PointObjective
-from pairlearn.points import as_points
+from pairlearn.points import ArrayPoints, as_points
 from pairlearn.risks import PointRisk, ProductRisk, answer_coefficients
 from pairlearn.solvers import minimise_lbfgs, minimise_rounded, rounding, starts
 
@@ -139,8 +140,74 @@ class TestFit:
         with pytest.warns(UserWarning, match="outweighs"):
             CIPSClassifier(alpha=100.0).fit(pairs, np.tile([-1, 1], 1000))
 
+    @pytest.mark.parametrize("loss", ["logistic", "hinge"])
+    def test_every_evaluation_is_counted(self, task, loss, monkeypatch):
+        X, y = task
+        calls, real = [], PairObjective.__call__
+
+        def count(self, u):
+            calls.append(self.n_terms)
+            return real(self, u)
+
+        monkeypatch.setattr(PairObjective, "__call__", count)
+        record = CIPSClassifier(loss=loss).fit(*fresh(X, y)).history_
+        assert record["n_evaluations"] == len(calls)
+        assert record["passes"] == pytest.approx(sum(calls) / 2000)
+
+    def test_a_smoothed_loss_shares_the_pairs(self, task, monkeypatch):
+        X, y = task
+        made, real = [], DensePairTerms.__init__
+
+        def count(self, points, index, *rest):
+            made.append(len(index))
+            real(self, points, index, *rest)
+
+        monkeypatch.setattr(DensePairTerms, "__init__", count)
+        CIPSClassifier(loss="hinge").fit(*fresh(X, y))
+        assert made.count(2000) == 1
+
+    def test_weights_do_not_make_it_warn(self, task):
+        """A sample may be lighter or heavier than all; warnings are errors here."""
+        X, y = task
+        pairs, t = fresh(X, y)
+        for seed in range(4):
+            weight = np.random.default_rng(seed).lognormal(sigma=3, size=len(t))
+            CIPSClassifier().fit(pairs, t, sample_weight=weight)
+
+    def test_weight_zero_is_left_out(self, task):
+        X, y = task
+        pairs, t = fresh(X, y)
+        keep = np.arange(len(t)) % 20 == 0
+        one = CIPSClassifier().fit(pairs, t, sample_weight=keep.astype(float))
+        other = CIPSClassifier().fit(pairs[keep], t[keep])
+        np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-6, atol=1e-8)
+
+    def test_rates_are_part_of_the_record(self, task):
+        X, y = task
+        pairs, t = fresh(X, y)
+        plain = MCLClassifier().fit(pairs, t).history_
+        record = MCLClassifier(flip_rates="symmetric").fit(pairs, t).history_
+        assert record["n_evaluations"] > plain["n_evaluations"]
+        np.testing.assert_array_equal(record["samples"], plain["samples"])
+
 
 class TestSample:
+    def test_no_more_points_than_a_place_can_hold(self, task, monkeypatch):
+        X, y = task
+        pairs, t = fresh(sparse.csr_array(X), y)
+        monkeypatch.setattr(growing, "FIRST", 128)
+        monkeypatch.setattr(ArrayPoints, "most_rows", 60)
+        sizes, real = [], ArrayPoints.take
+
+        def take(self, rows):
+            sizes.append(len(rows))
+            return real(self, rows)
+
+        monkeypatch.setattr(ArrayPoints, "take", take)
+        CIPSClassifier().fit(pairs, t)
+        assert sizes
+        assert max(sizes) <= 60
+
     @pytest.mark.parametrize(
         "place", [as_points, lambda X: as_points(sparse.csr_array(X))]
     )
@@ -241,7 +308,7 @@ def test_the_record_counts_what_was_read(task, small_samples):  # noqa: ARG001
     X, y = task
     pairs, t = fresh(X, y)
     J = pair_objective(X, pairs.index, t)
-    solution, framed, _ = minimise_growing(
+    solution, framed = minimise_growing(
         J, lambda o: starts(o, 2), max_iter=100, tol=1e-6
     )
     assert np.abs(framed(solution.u)[1]).max() <= 1e-6

@@ -1,5 +1,8 @@
 """Work divided among threads."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -93,3 +96,61 @@ def test_single_blas():
 def test_ranges_cover_all(n):
     numbers = [k for low, high in ranges(n, 3, 10) for k in range(low, high)]
     assert numbers == list(range(10, 10 + n))
+
+
+OVERLAP = """
+import threading
+from pairlearn.threads import n_threads, own_threads
+
+first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
+before, seen = n_threads(), []
+
+def first():
+    with own_threads():
+        seen.append(n_threads())
+        first_is_in.set()
+        second_is_in.wait(10)
+    first_is_out.set()
+
+def second():
+    first_is_in.wait(10)
+    with own_threads():
+        seen.append(n_threads())
+        second_is_in.set()
+        first_is_out.wait(10)
+
+threads = [threading.Thread(target=run) for run in (first, second)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(before, *seen, n_threads())
+"""
+
+
+def test_fits_that_overlap_put_back_what_was_there():
+    """The first to come is not the last to leave; in a process without limits."""
+    done = subprocess.run(
+        [sys.executable, "-c", OVERLAP],
+        env=os.environ | {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    before, *after = done.stdout.split()
+    assert after == [before] * 3
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_an_interrupt_leaves_no_thread():
+    def interrupted(k):
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        time.sleep(0.05)
+        return k
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        each(interrupted, range(50))
+    assert threading.active_count() == before
+    assert set(blas_threads()) == {2}

@@ -64,7 +64,7 @@ def summary(record: dict[str, Any]) -> list[str]:
     ]
     missing = [name for name in PARTS if name not in measured]
     page = [
-        machine("numpy", "scipy", "scikit-learn", "numba", "torch", "dask", "zarr"),
+        machine("numpy", "scipy", "scikit-learn", "numba", "torch", "dask"),
         (
             f"Every part runs in processes of its own with {THREADS} threads for BLAS, "
             "OpenMP and numba; what is compared is run in turns."

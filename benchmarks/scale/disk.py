@@ -100,8 +100,8 @@ def parts(record: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
     about = (
         f"## Points on disk\n\n{disk['points']:,} points of {disk['features']:,} "
-        f"float32 features, {disk['bytes'] / 1e9:.1f} GB, in an uncompressed Zarr "
-        f"array with chunks of {store.CHUNK:,} points; "
+        f"float32 features, {disk['bytes'] / 1e9:.1f} GB, in a file of numpy.save that "
+        f"is mapped in blocks of {store.chunk_of(disk['features']):,} points; "
         "`CIPSClassifier().fit(Pairs(dask_array, index), t)` on "
         f"{disk['points'] // 2:,} pairs of neighbours, {THREADS} threads. "
         "The peak is that of the whole process, imports included."

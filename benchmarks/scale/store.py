@@ -1,4 +1,4 @@
-"""Points of the task on disk: a Zarr array without compression, and its labels."""
+"""Points of the task on disk, in a file that is mapped block by block; their labels."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import dask.array as da
 import numpy as np
-import zarr
 
 from benchmarks.scale.data import BLOCK, Task, fresh
 from benchmarks.scale.measure import THREADS
 from pairlearn import Pairs
+from pairlearn.tables import blocks_of_npy
 
 N_FEATURES = 1000
-CHUNK = 4 * BLOCK
+CHUNK_BYTES = 2**26
 KEEP_FREE = 8 * 10**9  # bytes that are left to others
 
 
@@ -26,37 +25,40 @@ def shape_for(
     n_features //= shrink
     room = max(0, shutil.disk_usage(scratch).free - KEEP_FREE)
     # Both are smaller in a quick run, and their product by the square.
-    chunks = min(n_bytes / shrink**2, room) // (4 * n_features * CHUNK)
-    return CHUNK * max(4, int(chunks)), n_features
+    chunk = chunk_of(N_FEATURES) if shrink > 1 else chunk_of(n_features)
+    chunks = min(n_bytes / shrink**2, room) // (4 * n_features * chunk)
+    return chunk * max(4, int(chunks)), n_features
+
+
+def chunk_of(n_features: int) -> int:
+    """Return the points of a chunk, in whole blocks."""
+    return BLOCK * max(1, round(CHUNK_BYTES / (4 * n_features * BLOCK)))
 
 
 def make(folder: str, n_points: int, n_features: int) -> None:
     """Write points and labels, a chunk at a time."""
     task, y = Task(n_features), np.empty(n_points, np.int8)
-    array = zarr.create_array(
-        Path(folder, "points.zarr"),
-        shape=(n_points, n_features),
-        chunks=(CHUNK, n_features),
-        dtype="float32",
-        compressors=None,
+    chunk = min(chunk_of(n_features), n_points)
+    array = np.lib.format.open_memmap(
+        Path(folder, "points.npy"), "w+", np.float32, (n_points, n_features)
     )
 
     def write(start: int) -> None:
-        X = np.empty((CHUNK, n_features), np.float32)
-        for rows in (slice(k, k + BLOCK) for k in range(0, CHUNK, BLOCK)):
-            part = y[start : start + CHUNK][rows]
+        X = np.empty((chunk, n_features), np.float32)
+        for rows in (slice(k, k + BLOCK) for k in range(0, chunk, BLOCK)):
+            part = y[start : start + chunk][rows]
             task.fill(X[rows], part, (start + rows.start) // BLOCK)
-        array[start : start + CHUNK] = X
+        array[start : start + chunk] = X
 
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(write, range(0, n_points, CHUNK)))
+        list(pool.map(write, range(0, n_points, chunk)))
     np.save(Path(folder, "labels.npy"), y)
 
 
 def pairs_of(folder: str) -> tuple[Pairs, np.ndarray]:
     """Return pairs of neighbours of the points on disk, and their answers."""
-    X, y = (
-        da.from_zarr(Path(folder, "points.zarr")),
-        np.load(Path(folder, "labels.npy")),
-    )
+    y = np.load(Path(folder, "labels.npy"))
+    path = Path(folder, "points.npy")
+    n_features = np.load(path, mmap_mode="r").shape[1]
+    X = blocks_of_npy(path, chunk_of(n_features))
     return Pairs(X, fresh(len(y) // 2)), (y[::2] * y[1::2]).astype(float)

@@ -391,6 +391,10 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         given, answers, weight = self._validate_fit(
             pairs, t, sample_weight, both_kinds=both_kinds
         )
+        if sample_weight is not None and not weight.all():
+            # A pair of weight zero is a pair left out.
+            some = weight > 0
+            given, answers, weight = given[some], answers[some], weight[some]
         rng = check_random_state(self.random_state)
         train, kept = split_for_assignment(
             given,
@@ -423,7 +427,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         X, n_used = pairs.X, len(pairs.used_points())
         in_place = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
         keep = self._passes_over() and in_place and 4 * n_used >= pairs.n_points
-        if keep and (n_used == pairs.n_points or is_finite(X)):
+        if keep and (n_used == pairs.n_points or is_finite(X, products=True)):
             return pairs
         return pairs.compact()
 
@@ -462,7 +466,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
             )
         if is_dask(X):
             X = check_table(X)
-            if self._keeps_blocks and X.dtype.kind in "biuf" and X.shape[0]:
+            if self._keeps_blocks and X.dtype.kind in "biuf" and X.size:
                 validate_data(self, X, reset=reset, skip_check_array=True)
                 return X
             X = on_host(X)

@@ -139,7 +139,7 @@ def scored(X: NDArray[Any], w: Floats, b: float | Floats) -> Floats:
 
     def part(rows: tuple[int, int]) -> None:
         some = slice(*rows)
-        np.add(X[some] @ w, b, out=scores[some])
+        np.add(X[some] @ w, b, out=scores[some], dtype=np.float64)
 
     each(part, ranges(len(X), size))
     return scores

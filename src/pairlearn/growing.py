@@ -41,7 +41,7 @@ SHARE, COARSE = 0.1, 1e-3
 WORTH_PASSES, MOST = 25, 2000
 
 
-def first_sample(n_terms: int, size: int) -> int:
+def first_sample(n_terms: int, size: int, most: int | None = None) -> int:
     """Return the size of the first sample, or 0 if all terms are few enough.
 
     Parameters
@@ -50,6 +50,8 @@ def first_sample(n_terms: int, size: int) -> int:
         Pairs or points of the objective.
     size : int
         Parameters of the model.
+    most : int, optional
+        The most terms that a sample may have.
 
     Examples
     --------
@@ -57,6 +59,8 @@ def first_sample(n_terms: int, size: int) -> int:
     (2048, 0)
     """
     first = max(FIRST, PER_PARAMETER * size)
+    if most is not None:
+        first = max(1, min(first, most))
     return first if n_terms >= WORTH * first else 0
 
 
@@ -67,7 +71,7 @@ def minimise_growing(
     max_iter: int,
     tol: float,
     n_finish: int | None = None,
-) -> tuple[Solution, Any, float]:
+) -> tuple[Solution, Any]:
     """Minimise by L-BFGS on growing samples.
 
     Parameters
@@ -89,15 +93,12 @@ def minimise_growing(
         On all terms; its history is that of the last minimisation.
     objective : LinearObjective
         The objective in the frame of the first sample, which is that of the solution.
-    flat : float
-        The objective of the first sample without weights.
     """
     sizes = _sizes(objective)
     # Where it costs a pass to fetch some rows, the largest sample is fetched once.
     source = objective if objective.samples_in_place else objective.sample(sizes[-1])
     here = source.sample(sizes[0]).framed()
     source, objective = source.in_frame(here.frame), objective.in_frame(here.frame)
-    flat = here(np.zeros(here.size))[0]
     solution = minimise_lbfgs(
         here, begin(here), max_iter=max_iter, tol=max(tol, COARSE), n_finish=n_finish
     )
@@ -105,10 +106,12 @@ def minimise_growing(
     T = None
     if here.smooth and cheap and here.size <= MOST:
         T = rounding(here, solution.u)
-    evaluations = {sizes[0]: here.n_evaluations}
+    # A loss with a kink is minimised through others, which the solution has counted.
+    extra = here.size + 1 if T is not None else 0
+    evaluations = {sizes[0]: solution.n_evaluations + extra}
     for size in (*sizes[1:], objective.n_terms):
         here = objective if size == objective.n_terms else source.sample(size)
-        limit = tol
+        limit, extra = tol, 0
         if here is not objective:
             limit = max(tol, SHARE * float(np.abs(here(solution.u)[1]).max()))
         options: Any = {"max_iter": max_iter, "tol": limit}
@@ -119,19 +122,20 @@ def minimise_growing(
             # Curvature is learned again while that costs less than half a pass.
             if size * here.size <= objective.n_terms / 2:
                 T = rounding(here, solution.u)
-        evaluations[size] = here.n_evaluations
+                extra += here.size + 1
+        evaluations[size] = solution.n_evaluations + extra
     solution = replace(
         solution,
         n_evaluations=sum(evaluations.values()),
         passes=sum(n * size for size, n in evaluations.items()) / objective.n_terms,
         samples=tuple(evaluations),
     )
-    return solution, objective, flat
+    return solution, objective
 
 
 def _sizes(objective: Any) -> list[int]:
     """Return the sizes of the samples, the largest well below all terms."""
-    sizes = [first_sample(objective.n_terms, objective.size)]
+    sizes = [objective.first_sample]
     while GROWTH * sizes[-1] <= objective.largest_sample:
         sizes.append(GROWTH * sizes[-1])
     return sizes

@@ -74,14 +74,22 @@ class Frame:
         return cls(np.zeros(n_features), np.ones(n_features), fit_intercept, True)
 
     @classmethod
-    def of(cls, points: Points, alpha: float, fit_intercept: bool) -> Frame:
+    def of(
+        cls,
+        points: Points,
+        alpha: float,
+        fit_intercept: bool,
+        rows: Ints | None = None,
+    ) -> Frame:
         """Return the frame that makes the features and the penalty even.
+
+        Of some of the points, if rows are given.
 
         The curvature of the objective along w_j is about var_j + alpha; scaling by
         its root also keeps constant and very rare features harmless.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            mean, variance = points.mean_and_variance()
+            mean, variance = points.mean_and_variance(rows)
         if not np.isfinite(variance).all():
             raise ValueError(
                 "the points hold numbers too large to be squared; scale the features, "
@@ -171,6 +179,7 @@ class LinearObjective(ABC):
 
     def with_risk(self, risk: Any) -> Self:
         """Return the same objective with another risk; they share their terms."""
+        _ = self.terms
         other = copy(self)
         other.risk = risk
         other.n_evaluations = 0
@@ -193,6 +202,20 @@ class LinearObjective(ABC):
         return self.points.reads_rows and self.n_outputs == 1
 
     @property
+    @abstractmethod
+    def flat(self) -> float:
+        """The objective without weights.
+
+        All scores are zero then, so one term with the coefficients of all will do.
+        """
+
+    @property
+    def first_sample(self) -> int:
+        """How many terms the first sample has; 0 if all are few enough."""
+        most = None if self.samples_in_place else self.points.most_rows // 2
+        return first_sample(self.n_terms, self.size, most)
+
+    @property
     def largest_sample(self) -> int:
         """How many terms a sample may have to be worth it, and to be held."""
         if self.samples_in_place:
@@ -212,7 +235,7 @@ class LinearObjective(ABC):
         """Return the same objective in the frame of the points of its terms."""
 
     def in_frame(self, frame: Frame) -> Self:
-        """Return the same objective in another frame; they share their terms."""
+        """Return the same objective in another frame."""
         other = copy(self)
         other.frame = frame
         other.n_evaluations = 0
@@ -320,6 +343,12 @@ class PointObjective(LinearObjective):
         """Whether a sample reads just its own points: they are copied."""
         return False
 
+    @property
+    def flat(self) -> float:
+        """The objective without weights."""
+        sums = self.positive.sum(keepdims=True), self.negative.sum(keepdims=True)
+        return float(self.risk.value_and_gradient(np.zeros(1), *sums)[0])
+
     def sample(self, size: int) -> PointObjective:
         """Return the objective of some points drawn at random, as heavy as all."""
         rows, scale = _draw(self.n_terms, size)
@@ -406,13 +435,20 @@ class PairObjective(LinearObjective):
         """How many pairs batches are made of."""
         return len(self.index)
 
+    @property
+    def flat(self) -> float:
+        """The objective without weights."""
+        sums = self.same.sum(keepdims=True), self.different.sum(keepdims=True)
+        scores = np.zeros(1 if self.n_outputs == 1 else (1, self.n_outputs))
+        return float(self.risk.value_and_gradient(scores, scores, *sums)[0])
+
     def sample(self, size: int) -> PairObjective:
         """Return the objective of some pairs drawn at random, as heavy as all."""
         rows, scale = _draw(self.n_terms, size)
         points, index = self.points, self.index[rows]
         # Few points are copied: side by side they are read faster, and starts of the
         # first sample are made of all its points.
-        few = size <= max(points.n_points // 32, first_sample(self.n_terms, self.size))
+        few = size <= max(points.n_points // 32, self.first_sample)
         if few or not self.samples_in_place:
             used, index = np.unique(index, return_inverse=True)
             points, index = points.take(used), index.reshape(-1, 2)
@@ -429,12 +465,10 @@ class PairObjective(LinearObjective):
 
     def framed(self) -> PairObjective:
         """Return the same objective in the frame of the points of its pairs."""
-        points = self.points
-        used = np.zeros(points.n_points, dtype=bool)
+        used = np.zeros(self.points.n_points, dtype=bool)
         used[self.index] = True
-        if not used.all():
-            points = points.take(np.flatnonzero(used))
-        frame = Frame.of(points, self.alpha, self.frame.fit_intercept)
+        rows = None if used.all() else np.flatnonzero(used)
+        frame = Frame.of(self.points, self.alpha, self.frame.fit_intercept, rows)
         return self.in_frame(frame)
 
     def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:

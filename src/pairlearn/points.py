@@ -56,8 +56,8 @@ class Points(Protocol):
     def take(self, rows: Ints) -> Points:
         """Return some of the points."""
 
-    def mean_and_variance(self) -> tuple[Floats, Floats]:
-        """Return mean and variance of each feature."""
+    def mean_and_variance(self, rows: Ints | None = None) -> tuple[Floats, Floats]:
+        """Return mean and variance of each feature, of some points or of all."""
 
     def weighted(self, positive: Floats, negative: Floats) -> Terms:
         """Return these points with how much either class counts for each."""
@@ -132,8 +132,10 @@ class ArrayPoints:
             return ArrayPoints(self.X[rows])
         return ArrayPoints(self.X.take(rows, axis=0))
 
-    def mean_and_variance(self) -> tuple[Floats, Floats]:
+    def mean_and_variance(self, rows: Ints | None = None) -> tuple[Floats, Floats]:
         """Return mean and variance of each feature, without a copy of the points."""
+        if rows is not None:
+            return self._moments_of(rows)
         if sparse.issparse(self.X):
             values, d = self.X.data.astype(np.float64), self.n_features
             total = np.bincount(self.X.indices, values, d)
@@ -143,6 +145,18 @@ class ArrayPoints:
             total = self.X.sum(axis=0, dtype=np.float64)
         mean = total / self.n_points
         return mean, np.maximum(square / self.n_points - mean**2, 0.0)
+
+    def _moments_of(self, rows: Ints) -> tuple[Floats, Floats]:
+        """Return mean and variance of some points, taken a block at a time."""
+        size = max(1, FEW // self.n_features)
+        total, square = np.zeros((2, self.n_features))
+        for begin in range(0, len(rows), size):
+            some = rows[begin : begin + size]
+            mean, variance = self.take(some).mean_and_variance()
+            total += len(some) * mean
+            square += len(some) * (variance + mean**2)
+        mean = total / len(rows)
+        return mean, np.maximum(square / len(rows) - mean**2, 0.0)
 
     def weighted(self, positive: Floats, negative: Floats) -> HostTerms:
         """Return these points with how much either class counts for each."""

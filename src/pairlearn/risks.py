@@ -63,8 +63,13 @@ def answer_coefficients(t: Floats, weight: Floats) -> tuple[Floats, Floats]:
     >>> answer_coefficients(np.array([1.0, 0.0]), np.ones(2))
     (array([0.5 , 0.25]), array([0.  , 0.25]))
     """
-    share = weight / weight.sum()
-    return share * (1 + t) / 2, share * (1 - t) / 2
+    # In place: of millions of pairs each copy counts.
+    same, different, total = 1 + t, 1 - t, weight.sum()
+    for share in (same, different):
+        share /= 2
+        share *= weight
+        share /= total
+    return same, different
 
 
 class PairRisk(Protocol):

@@ -6,7 +6,7 @@ A model f = w^T x + b of points with a risk R of their scores needs
           \qquad r_p = \partial R / \partial f_p .
 
 `Points.weighted` and `Points.coupled` return an object that holds the coefficients of
-the risk next to the points and computes just these. The classes here do it with NumPy,
+the risk next to the points and computes just these. The classes here do it in memory,
 for any points that give their scores and take back one number each.
 """
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -51,8 +51,7 @@ def n_threads() -> int:
     ours = _ours.get()
     if ours is not None:
         return ours
-    limits = [library.num_threads for library in _blas().lib_controllers]
-    return max(1, min(limits, default=1))
+    return _blas_threads()
 
 
 @contextmanager
@@ -63,20 +62,50 @@ def own_threads() -> Iterator[None]:
     speed, and takes a core from whoever works then. So during a fit BLAS has one
     thread, and we have as many as it had before.
     """
-    token = _ours.set(n_threads())
-    try:
-        with _blas().limit(limits=1):
+    with _taken.hold() as n:
+        token = _ours.set(n)
+        try:
             yield
-    finally:
-        _ours.reset(token)
+        finally:
+            _ours.reset(token)
 
 
 def single_blas() -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread; its limit comes back after."""
-    if _ours.get() is not None or n_threads() == 1:
-        return nullcontext()
-    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
-    return limited
+    return nullcontext() if _ours.get() is not None else _taken.hold()
+
+
+class _Taken:
+    """The threads of BLAS, taken by one fit on behalf of all at the same time.
+
+    The limit belongs to the whole process: a fit that finds it taken leaves it alone,
+    and whoever took it puts back what was there. It would not do to restore what a
+    second one has found.
+    """
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.is_taken = False
+        self.n_threads = 1
+
+    @contextmanager
+    def hold(self) -> Iterator[int]:
+        """Keep BLAS at one thread; give the number that it had before."""
+        with self.lock:
+            mine, self.is_taken = not self.is_taken, True
+            if mine:
+                self.n_threads = _blas_threads()
+        if not mine:
+            yield self.n_threads
+            return
+        try:
+            with _blas().limit(limits=1) if self.n_threads > 1 else nullcontext():
+                yield self.n_threads
+        finally:
+            self.is_taken = False
+
+
+_taken = _Taken()
 
 
 def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
@@ -119,11 +148,16 @@ def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
 
     others = [Thread(target=work) for _ in range(n - 1)]
     with single_blas():
-        for thread in others:
-            thread.start()
-        work()
-        for thread in others:
-            thread.join()
+        try:
+            for thread in others:
+                thread.start()
+            work()
+        finally:
+            # Also if this thread is interrupted: none is left behind.
+            todo.clear()
+            for thread in others:
+                if thread.ident is not None:
+                    thread.join()
     if errors:
         raise errors[0]
     return [results[number] for number in range(len(parts))]
@@ -149,8 +183,15 @@ def compiled_module() -> Any:
     """
     try:
         return import_module("pairlearn.fast")
-    except ImportError:
+    except Exception:
+        # Missing, or broken by the versions around it: it must not be in the way.
         return None
+
+
+def _blas_threads() -> int:
+    """Return how many threads BLAS may use; one, if it does not say."""
+    limits = [library.num_threads for library in _blas().lib_controllers]
+    return max(1, min((n for n in limits if n is not None), default=1))
 
 
 @cache

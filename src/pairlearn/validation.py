@@ -208,12 +208,16 @@ def not_finite(row: int, column: int, n_values: int) -> ValueError:
     )
 
 
-def is_finite(X: PointsLike) -> bool:
-    """Tell whether an array or a sparse matrix holds no NaN and no infinity."""
+def is_finite(X: PointsLike, *, products: bool = False) -> bool:
+    """Tell whether an array or a sparse matrix holds no NaN and no infinity.
+
+    With `products`, nor numbers so large that sums of them are not finite.
+    """
     values = X.data if sparse.issparse(X) else X
     # The sum is finite unless something is not: one pass without a temporary.
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+        finite = np.isfinite(values.sum())
+        return bool(finite or (not products and np.isfinite(values).all()))
 
 
 def check_prior(prior: float, *, allow_half: bool = True) -> float:

@@ -101,8 +101,10 @@ class DaskPoints:
         points: Any = block_points(in_memory(take(self.X, some)), place.reshape(-1))
         return ArrayPoints(points.X)
 
-    def mean_and_variance(self) -> tuple[Floats, Floats]:
-        """Return mean and variance of each feature."""
+    def mean_and_variance(self, rows: Ints | None = None) -> tuple[Floats, Floats]:
+        """Return mean and variance of each feature, of some points or of all."""
+        if rows is not None:
+            return DaskPoints(take(self.X, rows)).mean_and_variance()
         (n, total, square), _ = self.blocks.reduce(_moments, None)  # type: ignore[misc]
         mean = self.checked((total / n,))[0]
         return mean, np.maximum(square / n - mean**2, 0.0)

@@ -60,7 +60,7 @@ def take(X: Any, rows: Ints) -> Any:
     rows = np.asarray(rows)
     if rows.dtype == bool:
         rows = np.flatnonzero(rows)
-    if np.any(np.diff(rows) < 0) or np.any(rows < 0):
+    if np.any(np.diff(rows) <= 0) or np.any(rows < 0):
         return X[rows]
     ends = np.cumsum(X.chunks[0])
     bounds = np.searchsorted(rows, [0, *ends])

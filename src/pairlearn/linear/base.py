@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn.assignment import majority_sign
 from pairlearn.base import PairClassifierBase
-from pairlearn.growing import first_sample, minimise_growing
+from pairlearn.growing import minimise_growing
 from pairlearn.objective import Frame, NoisyObjective, PairObjective
 from pairlearn.pairs import as_pairs
 from pairlearn.points import as_points
@@ -191,16 +192,15 @@ class LinearPairClassifier(PairClassifierBase):
             "tol": self.tol,
             "n_finish": None if objective.n_outputs == 1 else 2,
         }
-        size = first_sample(objective.n_terms, objective.size)
+        size, flat = objective.first_sample, objective.flat
         if size and not self._previous(objective):
-            solution, objective, flat = minimise_growing(objective, first, **options)
+            solution, objective = minimise_growing(objective, first, **options)
         else:
             # A frame only makes the objective round: a sample's is as good.
             here = objective.sample(size).framed() if size else objective.framed()
             objective = objective.in_frame(here.frame)
-            flat = here(np.zeros(here.size))[0]
             go_on = self._previous(here)
-            if go_on and here(go_on[0])[0] > flat - 1e-4 * abs(flat):
+            if go_on and here(go_on[0])[0] > here.flat - 1e-4 * abs(here.flat):
                 go_on = []
             solution = minimise_lbfgs(objective, go_on or first(objective), **options)
         if solution.value > flat - 1e-6 * abs(flat):
@@ -213,17 +213,31 @@ class LinearPairClassifier(PairClassifierBase):
         return solution, objective
 
     def _estimate_rates(
-        self, objective: PairObjective, u: Floats, *, symmetric: bool
+        self, objective: PairObjective, known: Solution, *, symmetric: bool
     ) -> tuple[Solution, tuple[float, float]]:
-        """Minimise in the weights and the flip rates together, from u and afresh."""
+        """Minimise in the weights and the flip rates together.
+
+        It begins at the weights of the known solution, which it counts as its own work.
+        Of many pairs the best of several starts is found on a sample.
+        """
         noisy = NoisyObjective(objective, symmetric=symmetric)
-        first = [noisy.join(u, rates) for rates in _START_RATES]
+        first = [noisy.join(known.u, rates) for rates in _START_RATES]
+        options: Any = {"max_iter": self.max_iter, "tol": self.tol}
+        before, passes, size = known.n_evaluations, known.passes, objective.first_sample
         with own_threads():
-            solution = minimise_lbfgs(
-                noisy, first, max_iter=self.max_iter, tol=self.tol
-            )
-        _, rates = noisy.split(solution.u)
-        return solution, rates
+            if size:
+                some = NoisyObjective(objective.sample(size), symmetric=symmetric)
+                best = minimise_lbfgs(some, first, **options)
+                first, before = [best.u], before + best.n_evaluations
+                passes += best.n_evaluations * size / objective.n_terms
+            found = minimise_lbfgs(noisy, first, **options)
+        _, rates = noisy.split(found.u)
+        return replace(
+            found,
+            n_evaluations=before + found.n_evaluations,
+            passes=passes + found.passes,
+            samples=known.samples,
+        ), rates
 
     def _previous(self, objective: Any) -> list[Floats]:
         """Return the previous solution as a start, if there is one to go on from."""

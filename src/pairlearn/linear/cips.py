@@ -401,7 +401,7 @@ class CIPSClassifier(LinearPairClassifier):
             solution, objective = self._minimise(solver, make, pairs.X, rng)
             if isinstance(rates, str):
                 solution, self.flip_rates_ = self._estimate_rates(
-                    objective, solution.u, symmetric=rates == "symmetric"
+                    objective, solution, symmetric=rates == "symmetric"
                 )
         u = solution.u[: objective.size]
         self._store(*objective.weights(u))

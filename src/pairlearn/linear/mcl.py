@@ -210,7 +210,7 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         self.flip_rates_ = (1.0, 0.0)
         if isinstance(rates, str):
             solution, self.flip_rates_ = self._estimate_rates(
-                objective, solution.u, symmetric=rates == "symmetric"
+                objective, solution, symmetric=rates == "symmetric"
             )
         elif rates is not None:
             self.flip_rates_ = rates

@@ -87,8 +87,10 @@ class TensorPoints:
         """Return some of the points."""
         return TensorPoints(self.X.index_select(0, self.upload(rows)))
 
-    def mean_and_variance(self) -> tuple[Floats, Floats]:
+    def mean_and_variance(self, rows: Ints | None = None) -> tuple[Floats, Floats]:
         """Return mean and variance of each feature, without a wide copy of X."""
+        if rows is not None:
+            return self.take(rows).mean_and_variance()
         sums = torch.zeros(
             2, self.n_features, dtype=torch.float64, device=self.X.device
         )
