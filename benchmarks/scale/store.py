@@ -1,12 +1,20 @@
-"""Points of the task on disk, in a file that is mapped block by block; their labels."""
+"""Points of the task on disk, with their labels.
+
+In a file of numpy.save, which is mapped block by block, or in a Zarr array without
+compression, which is read chunk by chunk: at a fifth of the speed here, as what a
+cluster shares would be.
+"""
 
 from __future__ import annotations
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import dask.array as da
 import numpy as np
+import zarr
 
 from benchmarks.scale.data import BLOCK, Task, fresh
 from benchmarks.scale.measure import THREADS
@@ -35,13 +43,19 @@ def chunk_of(n_features: int) -> int:
     return BLOCK * max(1, round(CHUNK_BYTES / (4 * n_features * BLOCK)))
 
 
-def make(folder: str, n_points: int, n_features: int) -> None:
-    """Write points and labels, a chunk at a time."""
+def make(folder: str, n_points: int, n_features: int, kind: str = "npy") -> None:
+    """Write points and labels, a chunk at a time, as a file ("npy") or a "zarr"."""
     task, y = Task(n_features), np.empty(n_points, np.int8)
     chunk = min(chunk_of(n_features), n_points)
-    array = np.lib.format.open_memmap(
-        Path(folder, "points.npy"), "w+", np.float32, (n_points, n_features)
-    )
+    path, shape = Path(folder, f"points.{kind}"), (n_points, n_features)
+    array: Any
+    if kind == "npy":
+        array = np.lib.format.open_memmap(path, "w+", np.float32, shape)
+    else:
+        chunks = (chunk, n_features)
+        array = zarr.create_array(
+            path, shape=shape, chunks=chunks, dtype="float32", compressors=None
+        )
 
     def write(start: int) -> None:
         X = np.empty((chunk, n_features), np.float32)
@@ -59,6 +73,9 @@ def pairs_of(folder: str) -> tuple[Pairs, np.ndarray]:
     """Return pairs of neighbours of the points on disk, and their answers."""
     y = np.load(Path(folder, "labels.npy"))
     path = Path(folder, "points.npy")
-    n_features = np.load(path, mmap_mode="r").shape[1]
-    X = blocks_of_npy(path, chunk_of(n_features))
+    if path.exists():
+        n_features = np.load(path, mmap_mode="r").shape[1]
+        X = blocks_of_npy(path, chunk_of(n_features))
+    else:
+        X = da.from_zarr(path.with_suffix(".zarr"))
     return Pairs(X, fresh(len(y) // 2)), (y[::2] * y[1::2]).astype(float)

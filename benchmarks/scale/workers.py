@@ -92,7 +92,10 @@ def measure(shrink: int, scratch: str) -> dict[str, Any]:
     n_points, n_features = store.shape_for(N_BYTES, scratch, shrink, N_FEATURES)
     repeats = REPEATS if shrink == 1 else 1
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        in_child("store:make", folder=folder, n_points=n_points, n_features=n_features)
+        in_child(
+            "store:make", folder=folder, n_points=n_points, n_features=n_features,
+            kind="zarr",
+        )  # fmt: skip
         found: dict[str, Any] = in_child(
             "workers:rounds", folder=folder, repeats=repeats
         )
@@ -123,7 +126,7 @@ def parts(record: dict[str, Any]) -> list[str]:
     ]
     about = (
         f"## Workers\n\nWhole fits on {record['bytes'] / 1e9:.1f} GB of float32 "
-        f"points of {N_FEATURES} features, made and stored as those above, in the page "
+        f"points of {N_FEATURES} features in an uncompressed Zarr array, in the page "
         "cache; local dask workers are processes with one thread each, fitted in turns."
     )
     died = (

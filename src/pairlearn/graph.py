@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Closure", "Contradictions", "SpanningForest", "closure", "spanning_forest"]
 
+# Pairs that are looked at together.
+_MANY = 2**16
+
 
 @dataclass(frozen=True)
 class SpanningForest:
@@ -304,12 +307,28 @@ def is_disjoint(n_points: int, index: Ints) -> bool:
 
 
 def disjoint_pairs(n_points: int, index: Ints, order: Ints) -> Ints:
-    """Return pairs that share no point, taken greedily in the given order."""
+    """Return pairs that share no point, taken greedily in the given order.
+
+    Of the pairs in question, those are taken at once that come first at both of their
+    points; then pairs with a point in use are out of question, and so on. A part of the
+    pairs at a time keeps memory small.
+    """
     used: Bools = np.zeros(n_points, dtype=bool)
-    kept = []
-    for k in order:
-        i, j = index[k]
-        if i != j and not (used[i] or used[j]):
-            used[i] = used[j] = True
-            kept.append(k)
-    return np.sort(np.array(kept, dtype=np.intp))
+    first = np.full(n_points, len(order), dtype=np.intp)
+    kept = [np.empty(0, dtype=np.intp)]
+    for begin in range(0, len(order), _MANY):
+        part = order[begin : begin + _MANY]
+        part = part[index[part, 0] != index[part, 1]]
+        while True:
+            part = part[~(used[index[part, 0]] | used[index[part, 1]])]
+            if not len(part):
+                break
+            left, right = index[part].T
+            place = np.arange(len(part))
+            np.minimum.at(first, left, place)
+            np.minimum.at(first, right, place)
+            chosen = (first[left] == place) & (first[right] == place)
+            kept.append(part[chosen])
+            used[left[chosen]] = used[right[chosen]] = True
+            first[left] = first[right] = len(order)
+    return np.sort(np.concatenate(kept))

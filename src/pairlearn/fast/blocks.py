@@ -49,7 +49,7 @@ _LOG_2 = math.log(2)
 def room(n: int) -> tuple[Any, ...]:
     """Return the arrays that n pairs are worked on in, for one thread."""
     z, soft, share, power = np.zeros((4, n))
-    return np.zeros(2 * n + 2), z, soft, share, power, power.view(np.int64)
+    return np.zeros(2 * n), z, soft, share, power, power.view(np.int64)
 
 
 @compiled
@@ -73,7 +73,6 @@ def product_risk(
     for i in range(n):
         product = f[2 * i] * f[2 * i + 1]
         z[i] = product if product > 0 else -product
-    for i in range(n):
         x: Any = z[i] if z[i] < 700.0 else 700.0  # noqa: FURB136 - compiles faster
         k: Any = int32(x * _PER_OCTAVE + 0.5)
         r = k * _LOG_2 - x
@@ -139,7 +138,6 @@ def pair_block(
         if n > len(z):
             n = len(z)
         at = 2 * first
-        last = 2 * n - 1
         for i in range(2 * n):
             row = rows[at + i]
             score = b
@@ -147,23 +145,14 @@ def pair_block(
                 score += X[row, j] * w[j]
             f[i] = score
         value += product_risk(same, different, first, n, f, z, soft, share, power, bits)
-        # Four points at a time, to read and write the total less often; where a pair
-        # is missing at the end, the last one takes its place without a share.
-        f[2 * n] = 0.0
-        f[2 * n + 1] = 0.0
-        for i in range(0, 2 * n, 4):
-            more = 2 if i < last - 1 else 0
+        for i in range(0, 2 * n, 2):
             k = rows[at + i]
             m = rows[at + i + 1]
-            p = rows[at + i + more]
-            q = rows[at + i + more + 1]
             c = f[i]
             d = f[i + 1]
-            s = f[i + 2]
-            t = f[i + 3]
-            slope += (c + d) + (s + t)
+            slope += c + d
             for j in range(len(w)):
-                total[j] += (c * X[k, j] + d * X[m, j]) + (s * X[p, j] + t * X[q, j])
+                total[j] += c * X[k, j] + d * X[m, j]
     return value, slope
 
 

@@ -256,9 +256,10 @@ class CIPSClassifier(LinearPairClassifier):
                 "Leave majority at None and use assign_from_points"
             )
         problem = self._coefficients(*train, unlabeled, rng)
-        # Many answers are as large as their coefficients, and not needed any more.
+        # Of many pairs, what is not needed any more is a burden.
         del train
         self._solve(solver, *problem, rng)
+        del problem
         self._fix_sign()
         return self._assign_from(kept)
 
