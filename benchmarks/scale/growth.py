@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 
 OURS = "CIPS"
 N_FEATURES, N_PAIRS, D_PAIRS = 50, 500_000, 1_000_000
-LIMIT, REPEATS = 30, 3
+LIMIT, REPEATS = 20, 3
 LEAST = {"seconds": 0.0, "bytes": 4e6}
 # Exponents are those of the last factor 16; smaller sizes are for the eye.
 LARGE = [62_500, 125_000, 250_000, 500_000, 1_000_000]
 SMALL = [1_000, 4_000, 16_000]
-FEW = [60, 125, 250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000]
+FEW = [125, 250, 500, 1_000, 2_000, 4_000, 8_000, 16_000]
 SIZES: dict[str, dict[str, list[int]]] = {
     "n": {OURS: [n // 2 for n in LARGE]},
     "m": {
         OURS: SMALL + LARGE,
         SUPERVISED: SMALL + LARGE,
-        SGD: FEW[4:],
+        SGD: FEW[3:],
         **dict.fromkeys(OUTSIDE, FEW),
     },
     "d": {

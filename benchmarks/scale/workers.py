@@ -21,7 +21,7 @@ from benchmarks.scale.checks import Check
 from benchmarks.scale.measure import in_child, seconds_of, told
 from pairlearn import CIPSClassifier
 
-N_BYTES, N_FEATURES, REPEATS = 3e9, 200, 3
+N_BYTES, N_FEATURES, REPEATS = 1.5e9, 200, 3
 
 
 def start(stack: ExitStack, n_workers: int, folder: str) -> Client:

@@ -394,7 +394,8 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         if sample_weight is not None and not weight.all():
             # A pair of weight zero is a pair left out.
             some = weight > 0
-            given, answers, weight = given[some], answers[some], weight[some]
+            given = self._thrifty(given[some])
+            answers, weight = answers[some], weight[some]
         rng = check_random_state(self.random_state)
         train, kept = split_for_assignment(
             given,

@@ -9,6 +9,7 @@ a new class with these methods, and may keep the scores, too, where the points a
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -104,8 +105,8 @@ class ArrayPoints:
 
     @property
     def most_rows(self) -> int:
-        """How many points `take` should be asked for at most."""
-        return self.n_points
+        """How many points `take` should be asked for at most: any number."""
+        return sys.maxsize
 
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, for one weight vector or a matrix of them as columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,8 +67,8 @@ class TensorPoints:
 
     @property
     def most_rows(self) -> int:
-        """How many points `take` should be asked for at most."""
-        return self.n_points
+        """How many points `take` should be asked for at most: any number."""
+        return sys.maxsize
 
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, in memory."""
