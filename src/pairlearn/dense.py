@@ -165,8 +165,10 @@ def _pull(X: NDArray[Any], r: Floats) -> Floats:
     r = r.astype(X.dtype, copy=False)
     if r.ndim > 1:
         return np.asarray(X.T @ r, dtype=np.float64)
-    # Matrix products of a vector from the left let no other thread work meanwhile. In
-    # float32 only so many rows are added up before the sum goes on in float64.
+    # Matrix products of a vector from the left let no other thread work meanwhile.
+    if X.dtype == np.float64:
+        return np.asarray(np.einsum("i,ij->j", r, X))
+    # In float32 only so many rows are added up before the sum goes on in float64.
     head = len(X) - len(X) % NARROW
     parts = X[:head].reshape(-1, NARROW, X.shape[1])
     sums = np.einsum("ki,kij->kj", r[:head].reshape(-1, NARROW), parts)
