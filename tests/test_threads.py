@@ -154,3 +154,17 @@ def test_an_interrupt_leaves_no_thread():
         each(interrupted, range(50))
     assert threading.active_count() == before
     assert set(blas_threads()) == {2}
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_other_threads_take_overflows_as_the_caller_does():
+    meeting = threading.Barrier(2, timeout=10)
+
+    def overflow(_):
+        meeting.wait()
+        return np.float64(1e300) * np.float64(1e300)
+
+    with np.errstate(over="ignore"):
+        assert each(overflow, range(2)) == [np.inf, np.inf]
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        each(overflow, range(2))

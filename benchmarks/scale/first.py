@@ -8,7 +8,8 @@ import time
 import numpy as np
 
 from pairlearn.points import as_points
-from pairlearn.risks import ProductRisk, answer_coefficients
+from pairlearn.risks import ProductRisk
+from pairlearn.shares import pair_shares
 
 
 def call() -> dict[str, float]:
@@ -18,7 +19,7 @@ def call() -> dict[str, float]:
     rng = np.random.default_rng(0)
     # Few points are left to NumPy.
     X, t = rng.normal(size=(6000, 100)), np.where(rng.random(3000) < 0.5, 1.0, -1.0)
-    shares = answer_coefficients(t, np.ones(3000))
+    shares = pair_shares(t, np.ones(3000))
     seconds = {}
     for name in ("first", "second"):
         start = time.perf_counter()

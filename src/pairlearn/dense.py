@@ -35,6 +35,8 @@ FEW = 2**18
 PART_BYTES, NUMPY_BYTES = 2**23, 2**24
 # Rows that are added up in the precision of the points.
 NARROW = 512
+# From so many columns on, a sum over rows is fastest column by column.
+WIDE = 32
 
 
 class DensePairTerms(HostPairTerms):
@@ -57,10 +59,12 @@ class DensePairTerms(HostPairTerms):
     ) -> tuple[float, Floats, Floats]:
         """Return the risk and its gradients in w and b."""
         n_pairs, X = len(self.index), self.points.X
-        few = X.size < FEW or n_pairs > len(X)
-        if few or w.ndim > 1 or not is_additive(risk):
+        if X.size < FEW or w.ndim > 1 or not is_additive(risk):
             return super().value_and_gradient(risk, w, b)
         fast = compiled_for(X)
+        if n_pairs > len(X):
+            value, r = self.risk_of(risk, scored(X, w, b, fast))
+            return value, pulled_back(X, r), r.sum()
         if fast is None:
             part = partial(self._numpy_part, risk, w, float(b))
         elif compiled_name(risk) == "product":
@@ -83,9 +87,7 @@ class DensePairTerms(HostPairTerms):
         total = np.zeros(len(w))
         value, slope = fast.pair_block(
             self.points.X,
-            self.index.view(np.uintp).ravel(),
-            self.same,
-            self.different,
+            *self._compiled_pairs,
             w,
             b,
             *pairs,
@@ -128,18 +130,24 @@ class DensePairTerms(HostPairTerms):
         return value, r
 
 
-def scored(X: NDArray[Any], w: Floats, b: float | Floats) -> Floats:
+def scored(X: NDArray[Any], w: Floats, b: float | Floats, fast: Any = None) -> Floats:
     """Return X w + b of a dense array of many points.
 
     Threads of BLAS would go on waiting for work after the product, and take the cores
-    from what follows: each of our threads multiplies its own part.
+    from what follows: each of our threads multiplies its own part. `fast` are the
+    compiled functions, if they may be used: they read float64 points faster than BLAS.
     """
     scores = np.empty((len(X), *w.shape[1:]))
     size = max(1, PART_BYTES // (X.shape[1] * X.itemsize))
+    numbers = np.arange(size, dtype=np.uintp)
 
     def part(rows: tuple[int, int]) -> None:
         some = slice(*rows)
-        np.add(X[some] @ w, b, out=scores[some], dtype=np.float64)
+        if fast is not None and X.dtype == np.float64 and w.ndim == 1:
+            own = numbers[: rows[1] - rows[0]]
+            fast.score_rows(X[some], own, w, float(b), scores[some])
+        else:
+            np.add(X[some] @ w, b, out=scores[some], dtype=np.float64)
 
     each(part, ranges(len(X), size))
     return scores
@@ -165,7 +173,10 @@ def _pull(X: NDArray[Any], r: Floats) -> Floats:
     r = r.astype(X.dtype, copy=False)
     if r.ndim > 1:
         return np.asarray(X.T @ r, dtype=np.float64)
-    # Matrix products of a vector from the left let no other thread work meanwhile.
+    # Matrix products of a vector from the left let no other thread work meanwhile;
+    # these do, the first for few columns, the second for many.
+    if X.shape[1] < WIDE and X.dtype == np.float64:
+        return np.asarray(np.dot(r, X))
     if X.dtype == np.float64:
         return np.asarray(np.einsum("i,ij->j", r, X))
     # In float32 only so many rows are added up before the sum goes on in float64.

@@ -393,7 +393,7 @@ class PairObjective(LinearObjective):
         As for `LinearObjective`.
     index : ndarray of shape (n_pairs, 2)
         The pairs.
-    same, different : ndarray of shape (n_pairs,)
+    same, different : ndarray or Either of shape (n_pairs,)
         How much either answer counts for each pair.
     risk : PairRisk
         The risk of the pairs' scores.
@@ -488,9 +488,8 @@ class PairObjective(LinearObjective):
             return None
         X: Any = self.points
         code = fast.RISKS[self.risk.compiled]
-        return partial(
-            fast.pair_epoch, X.X, *self._sides, self.same, self.different, code
-        )
+        shares = np.asarray(self.same), np.asarray(self.different)
+        return partial(fast.pair_epoch, X.X, *self._sides, *shares, code)
 
     @cached_property
     def _sides(self) -> Ints:

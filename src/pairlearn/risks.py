@@ -41,6 +41,8 @@ __all__ = [
 
 # Up to this many scores, calls of NumPy take longer than the arithmetic in them.
 _FEW = 256
+# Factors between 1 and 2 whose product a double holds with ease.
+_FACTORS = 256
 
 
 def answer_coefficients(t: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -260,15 +262,31 @@ def _logistic_product(
     (a + b) log(1 + e) + c |z|, with slopes sign(z) (c - (a + b) e / (1 + e)): one
     exponential for value and slope, and nothing cancels.
     """
-    up, both, size = z > 0, same + different, np.abs(z)
-    against = np.where(up, different, same)
+    size, both = np.abs(z), same + different
+    against = np.where(np.signbit(z), same, different)
     e = np.exp(-size)
+    above = 1 + e
     # A score beyond the range of numbers must not make 0 times infinity.
-    value = float(both @ np.log1p(e) + against @ np.minimum(size, 1e300))
-    e /= 1 + e
+    value = against @ np.minimum(size, 1e300) + _weighted_logs(above, e, both)
+    e /= above
     e *= both
-    slope = np.subtract(against, e, out=e)
-    return value, np.negative(slope, out=slope, where=~up)
+    against -= e
+    against *= np.copysign(1.0, z)
+    return float(value), against
+
+
+def _weighted_logs(above: Floats, e: Floats, weight: Floats) -> float:
+    """Return the sum of weight log(1 + e), given 1 + e, with e in [0, 1].
+
+    Where all weigh the same it is the logarithm of a product: few factors at a time,
+    that it stay in the range of numbers. Logarithms are most of the cost of a pair.
+    """
+    if len(e) < _FACTORS or weight.min() < weight.max():
+        return float(weight @ np.log1p(e))
+    head = len(e) - len(e) % _FACTORS
+    products = np.multiply.reduce(above[:head].reshape(_FACTORS, -1), axis=0)
+    logs = np.log(products).sum() + np.log1p(e[head:]).sum()
+    return float(weight[0] * logs)
 
 
 class PairLink(Protocol):

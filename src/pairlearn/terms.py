@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from pairlearn.shares import equal_answers
 from pairlearn.threads import compiled_module, each, ranges
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class HostPairTerms(HostTerms):
         The points.
     index : ndarray of shape (n_pairs, 2)
         The pairs.
-    same, different : ndarray of shape (n_pairs,)
+    same, different : ndarray or Either of shape (n_pairs,)
         How much either answer counts for each pair.
     """
 
@@ -239,14 +240,21 @@ class HostPairTerms(HostTerms):
         r = np.zeros(self.points.n_points)
         value = compiled.couple(
             scores,
-            self.index.view(np.uintp).ravel(),
-            self.same,
-            self.different,
+            *self._compiled_pairs,
             *part,
             r,
             *compiled.room(compiled.ALONE),
         )
         return value, r
+
+    @property
+    def _compiled_pairs(self) -> tuple[Any, ...]:
+        """The points of all pairs, and their answers, as compiled functions want."""
+        rows = self.index.view(np.uintp).ravel()
+        equal = equal_answers(self.same, self.different)
+        if equal is None:
+            return rows, np.empty(0, bool), 0.0, self.same, self.different
+        return rows, *equal, None, None
 
     @cached_property
     def _coupling(self) -> sparse.csr_array:

@@ -16,6 +16,7 @@ from importlib import import_module
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
@@ -146,7 +147,14 @@ def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
                 errors.append(error)
                 todo.clear()
 
-    others = [Thread(target=work) for _ in range(n - 1)]
+    # What the caller wants of overflows, the other threads do not know by themselves.
+    state: Any = np.geterr()
+
+    def work_alike() -> None:
+        with np.errstate(**state):
+            work()
+
+    others = [Thread(target=work_alike) for _ in range(n - 1)]
     with single_blas():
         try:
             for thread in others:

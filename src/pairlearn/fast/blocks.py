@@ -19,7 +19,9 @@ fast. With k = round(|z| / log 2) and s = e / (2 + e) <= 1/3,
           \log(1 + e) = 2 \operatorname{artanh}(s) .
 
 exp(r) for |r| <= log(2) / 2, and artanh(s) / s as a function of s^2, are polynomials of
-the least largest error (Chebyshev fits in 40 digits); both are right to 1e-15.
+the least largest error (Chebyshev fits in 40 digits); both are right to 1e-15. Where
+all answers are sure and weigh the same, one logarithm of the product of many 1 + e
+takes the place of theirs.
 """
 
 from __future__ import annotations
@@ -28,9 +30,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import int32
+from numba import int32, int64
 
 from pairlearn.fast.compile import compiled
+from pairlearn.fast.processor import as_double, prefetch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,40 +43,38 @@ if TYPE_CHECKING:
 __all__ = ["couple", "pair_block", "pull_rows", "room", "score_rows"]
 
 # Pairs that are worked on together: with their points, or without, they stay in the
-# cache next to the core.
-WITH_POINTS, ALONE = 32, 256
+# cache next to the core. No more than 1,000: a product of so many factors up to 2 is in
+# the range of a double.
+WITH_POINTS, ALONE = 64, 256
 _PER_OCTAVE = 1 / math.log(2)
 _LOG_2 = math.log(2)
 
 
-def room(n: int) -> tuple[Any, ...]:
-    """Return the arrays that n pairs are worked on in, for one thread."""
-    z, soft, share, power = np.zeros((4, n))
-    return np.zeros(2 * n), z, soft, share, power, power.view(np.int64)
+def room(n: int) -> Floats:
+    """Return where the scores of n pairs' first and second points are kept."""
+    return np.zeros((2, n))
 
 
 @compiled
 def product_risk(
-    same: Floats,
-    different: Floats,
-    first: int,
-    n: int,
-    f: Floats,
-    z: Floats,
-    soft: Floats,
-    share: Floats,
-    power: Floats,
-    bits: Ints,
-) -> float:
+    told: Any, weight: float, same: Any, different: Any, first: int, n: int,
+    f: Floats, g: Floats,
+) -> float:  # fmt: skip
     """Return the risk of n pairs from `first` on; scores become derivatives.
 
-    The two points of a pair follow each other in f. `bits` is the array `power`, seen
-    as integers. Beyond |z| = 700 e is taken as exp(-700), which is as good as nothing.
+    `same` and `different` hold a and b. Or they are None, and `told` says which pairs
+    are "same", all of one weight. Beyond |z| = 700 e is taken as exp(-700), which is as
+    good as nothing.
     """
+    value = 0.0
+    above = 1.0
     for i in range(n):
-        product = f[2 * i] * f[2 * i + 1]
-        z[i] = product if product > 0 else -product
-        x: Any = z[i] if z[i] < 700.0 else 700.0  # noqa: FURB136 - compiles faster
+        one = f[i]
+        other = g[i]
+        z = one * other
+        up = z > 0
+        z = z if up else -z
+        x: Any = z if z < 700.0 else 700.0  # noqa: FURB136 - compiles faster
         k: Any = int32(x * _PER_OCTAVE + 0.5)
         r = k * _LOG_2 - x
         p = (2.7626357241447223e-07 * r + 2.7640180796209851e-06) * r
@@ -81,108 +82,97 @@ def product_risk(
         p = ((p + 1.3888888932488598e-03) * r + 8.3333333856677825e-03) * r
         p = ((p + 4.1666666666573143e-02) * r + 1.6666666666554404e-01) * r
         p = ((p + 5.0000000000000056e-01) * r + 1.0000000000000067) * r
-        soft[i] = p + 1.0
         # The exponent of a double, 1023 above its own, begins at bit 52.
-        bits[i] = (1023 - k) << 52
-    for i in range(n):
-        e = soft[i] * power[i]
-        s = e / (2 + e)
-        q = s * s
-        p = (0.088903819130566514 * q + 0.049403945243823931) * q
-        p = ((p + 0.067956527427899469) * q + 0.076818381244458171) * q
-        p = ((p + 0.090914299002369555) * q + 0.11111095430673142) * q
-        p = ((p + 0.1428571455582858) * q + 0.199999999976438) * q
-        p = (p + 0.33333333333341287) * q
-        soft[i] = 2 * s * (p + 1.0)
-        share[i] = e / (1 + e)
-    value = 0.0
-    for i in range(n):
-        one = f[2 * i]
-        other = f[2 * i + 1]
-        up = one * other > 0
-        both = same[first + i] + different[first + i]
-        against = different[first + i] if up else same[first + i]
-        value += both * soft[i] + against * z[i]
-        step = against - both * share[i]
+        e = (p + 1.0) * as_double((1023 - int64(k)) << 52)
+        if same is None:
+            both = weight
+            against = 0.0 if told[first + i] == up else weight
+            above *= 1 + e
+        else:
+            both = same[first + i] + different[first + i]
+            against = different[first + i] if up else same[first + i]
+            s = e / (2 + e)
+            q = s * s
+            p = (0.088903819130566514 * q + 0.049403945243823931) * q
+            p = ((p + 0.067956527427899469) * q + 0.076818381244458171) * q
+            p = ((p + 0.090914299002369555) * q + 0.11111095430673142) * q
+            p = ((p + 0.1428571455582858) * q + 0.199999999976438) * q
+            p = (p + 0.33333333333341287) * q
+            value += both * (2 * s * (p + 1.0))
+        value += against * z
+        step = against - both * (e / (1 + e))
         step = step if up else -step
-        f[2 * i] = step * other
-        f[2 * i + 1] = step * one
-    return value
+        f[i] = step * other
+        g[i] = step * one
+    return value + weight * math.log(above)
 
 
 @compiled
 def pair_block(
-    X: NDArray[Any],
-    rows: Ints,
-    same: Floats,
-    different: Floats,
-    w: Floats,
-    b: float,
-    begin: int,
-    end: int,
-    total: Floats,
-    f: Floats,
-    z: Floats,
-    soft: Floats,
-    share: Floats,
-    power: Floats,
-    bits: Ints,
-) -> tuple[float, float]:
+    X: NDArray[Any], rows: Ints, told: Any, weight: float, same: Any, different: Any,
+    w: Floats, b: float, begin: int, end: int, total: Floats, f: Floats, g: Floats,
+) -> tuple[float, float]:  # fmt: skip
     """Add X^T r of pairs `begin` to `end` to the total; return risk and sum of r.
 
-    `rows` are the points of all pairs, unsigned: that spares a look at the sign.
+    `rows` are the points of all pairs, unsigned: that spares a look at the sign. Points
+    are scored one by one, as memory likes to be read, and pulled back by fours. Memory
+    would idle meanwhile: for each four it is asked for one of the next block's points.
     """
     value = slope = 0.0
-    for first in range(begin, end, len(z)):
+    for first in range(begin, end, len(f)):
         n = end - first
-        if n > len(z):
-            n = len(z)
+        if n > len(f):
+            n = len(f)
         at = 2 * first
-        for i in range(2 * n):
-            row = rows[at + i]
+        for i in range(n):
+            row = rows[at + 2 * i]
             score = b
             for j in range(len(w)):
                 score += X[row, j] * w[j]
             f[i] = score
-        value += product_risk(same, different, first, n, f, z, soft, share, power, bits)
-        for i in range(0, 2 * n, 2):
-            k = rows[at + i]
-            m = rows[at + i + 1]
-            c = f[i]
-            d = f[i + 1]
-            slope += c + d
+            row = rows[at + 2 * i + 1]
+            score = b
             for j in range(len(w)):
-                total[j] += c * X[k, j] + d * X[m, j]
+                score += X[row, j] * w[j]
+            g[i] = score
+        value += product_risk(told, weight, same, different, first, n, f, g)
+        for i in range(0, n, 2):
+            k = at + 2 * n + i // 2
+            row = rows[k if k < 2 * end else at]
+            for j in range(0, len(w), 64 // X.itemsize):
+                prefetch(X, row, j)
+            # The last of an odd number of pairs goes with itself, which adds nothing.
+            k = i + 1 if i + 1 < n else i
+            share = 1.0 if i + 1 < n else 0.0
+            c1, c2, c3, c4 = f[i], g[i], share * f[k], share * g[k]
+            r1, r2 = rows[at + 2 * i], rows[at + 2 * i + 1]
+            r3, r4 = rows[at + 2 * k], rows[at + 2 * k + 1]
+            slope += c1 + c2 + c3 + c4
+            for j in range(len(w)):
+                near = c1 * X[r1, j] + c2 * X[r2, j]
+                total[j] += near + (c3 * X[r3, j] + c4 * X[r4, j])
     return value, slope
 
 
 @compiled
 def couple(
-    scores: Floats,
-    rows: Ints,
-    same: Floats,
-    different: Floats,
-    begin: int,
-    end: int,
-    r: Floats,
-    f: Floats,
-    z: Floats,
-    soft: Floats,
-    share: Floats,
-    power: Floats,
-    bits: Ints,
-) -> float:
+    scores: Floats, rows: Ints, told: Any, weight: float, same: Any, different: Any,
+    begin: int, end: int, r: Floats, f: Floats, g: Floats,
+) -> float:  # fmt: skip
     """Add the derivatives of pairs `begin` to `end` to r of each point; return risk."""
     value = 0.0
-    for first in range(begin, end, len(z)):
+    for first in range(begin, end, len(f)):
         n = end - first
-        if n > len(z):
-            n = len(z)
-        for i in range(2 * n):
-            f[i] = scores[rows[2 * first + i]]
-        value += product_risk(same, different, first, n, f, z, soft, share, power, bits)
-        for i in range(2 * n):
-            r[rows[2 * first + i]] += f[i]
+        if n > len(f):
+            n = len(f)
+        at = 2 * first
+        for i in range(n):
+            f[i] = scores[rows[at + 2 * i]]
+            g[i] = scores[rows[at + 2 * i + 1]]
+        value += product_risk(told, weight, same, different, first, n, f, g)
+        for i in range(n):
+            r[rows[at + 2 * i]] += f[i]
+            r[rows[at + 2 * i + 1]] += g[i]
     return value
 
 

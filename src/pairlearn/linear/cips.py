@@ -21,8 +21,8 @@ from pairlearn.risks import (
     PairRisk,
     ProductLink,
     ProductRisk,
-    answer_coefficients,
 )
+from pairlearn.shares import pair_shares
 from pairlearn.solvers import Solution, eigenvectors
 from pairlearn.theory import same_rate_from_prior
 from pairlearn.validation import check_choice, check_flip_rates
@@ -346,7 +346,7 @@ class CIPSClassifier(LinearPairClassifier):
                     "unlabelled points are used with gammas=(g1, g2, g3), for example "
                     "gammas=(0.5, 0.25, 0.25)"
                 )
-            return pairs, *answer_coefficients(t, weight)
+            return pairs, *pair_shares(t, weight)
         gammas = check_mixture(self.gammas, unlabeled, t[weight > 0])
         same_rate = same_rate_from_prior(prior_for(self.prior, t, weight))
         same, different = product_coefficients(t, weight, gammas, same_rate)
@@ -367,7 +367,7 @@ class CIPSClassifier(LinearPairClassifier):
     def _pair_objective(
         self, pairs: Pairs, t: Floats, weight: Floats, frame: Frame
     ) -> PairObjective:
-        same, different = answer_coefficients(t, weight)
+        same, different = pair_shares(t, weight)
         points = as_points(pairs.X)
         return PairObjective(
             points, pairs.index, same, different, self._risk(), self.alpha, frame

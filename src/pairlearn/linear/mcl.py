@@ -15,8 +15,8 @@ from pairlearn.risks import (
     BinaryLink,
     LikelihoodRisk,
     SoftmaxLink,
-    answer_coefficients,
 )
+from pairlearn.shares import pair_shares
 from pairlearn.solvers import best_length, directions, eigenvectors
 from pairlearn.validation import check_choice, check_flip_rates
 
@@ -255,7 +255,7 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         known = (1.0, 0.0) if rates is None or isinstance(rates, str) else rates
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
         link = BinaryLink() if n_outputs == 1 else SoftmaxLink()
-        same, different = answer_coefficients(t, weight)
+        same, different = pair_shares(t, weight)
         return PairObjective(
             as_points(pairs.X),
             pairs.index,
