@@ -1,15 +1,20 @@
 """Sphinx configuration."""
 
+import sys
+from pathlib import Path
+
 import pairlearn
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "pairlearn"
 copyright = "2026, the pairlearn developers"
 release = pairlearn.__version__
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
 ]
 # The notes are a part of the report.
@@ -18,3 +23,6 @@ html_extra_path = ["reproduction/report.html"]
 html_theme = "pydata_sphinx_theme"
 html_title = "pairlearn"
 numpydoc_show_class_members = False
+html_math_renderer = "mathml"
+# Links to a heading of another page, as on GitHub.
+myst_heading_anchors = 3

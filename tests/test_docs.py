@@ -1,31 +1,143 @@
-"""Every Python block in the README and the documentation runs."""
+"""Every code block in the README and the documentation runs, and every link leads on.
+
+Python blocks and `bash` blocks of a page run in their order, in one namespace and one
+empty folder. A `bash` block holds commands of `pairlearn` alone; what is only to be
+read (installing, make, torchrun) stands in a `text` block or in one without a language.
+"""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+import pairlearn
+from pairlearn import datasets, losses, metrics, neural, theory
+
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+DOCS = ROOT / "docs"
+# Made by the build, or by `pairlearn report`.
+MADE = {"_build", "auto_examples", "reproduction"}
+PAGES = [
+    ROOT / "README.md",
+    *sorted(
+        page
+        for page in DOCS.rglob("*.md")
+        if MADE.isdisjoint(page.relative_to(DOCS).parts)
+    ),
+]
+BLOCK = re.compile(r"^```(python|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+# Languages that are shown and not run, each with its reason.
+SHOWN = {
+    "": "commands around the library: make, pip",
+    "text": "output, and commands of other programs",
+    "py": "a file that several processes run",
+    "{toctree}": "markup",
+    "{math}": "a formula",
+}
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
 
 
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+def commands(block):
+    """Return the arguments of each line of a shell block, after `pairlearn`."""
+    lines = block.replace("\\\n", " ").splitlines()
+    found = [shlex.split(line, comments=True) for line in lines]
+    found = [words for words in found if words]
+    others = [words for words in found if words[0] != "pairlearn"]
+    assert not others, f"a bash block runs pairlearn alone, not {others[0]}"
+    return [words[1:] for words in found]
+
+
+def run_command(arguments):
+    """Run one command of the command line in this process."""
+    testing = pytest.importorskip("typer.testing")
+    from pairlearn.cli.app import app
+
+    result = testing.CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, f"pairlearn {shlex.join(arguments)}\n{result.output}"
+
+
 def test_pages_with_code_are_found():
-    assert {page.name for page in WITH_CODE} >= {"README.md", "guide.md"}
+    found = {name(page) for page in WITH_CODE}
+    assert found >= {"README.md", "docs/start.md", "docs/guide/spreadsheet.md"}
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
-def test_code_blocks_run(page):
-    namespace = {}
-    for block in BLOCK.finditer(page.read_text()):
-        line = page.read_text()[: block.start()].count("\n") + 1
+@pytest.mark.parametrize("page", WITH_CODE, ids=name)
+def test_code_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text, namespace = page.read_text(), {}
+    for block in BLOCK.finditer(text):
+        line = text[: block.start()].count("\n") + 1
+        if block.group(1) == "bash":
+            for arguments in commands(block.group(2)):
+                run_command(arguments)
+            continue
         # The line number makes a failure point at the page.
-        source = "\n" * line + block.group(1)
+        source = "\n" * line + block.group(2)
         exec(compile(source, str(page), "exec"), namespace)  # noqa: S102 - our own text
 
 
-def test_links_to_files_lead_somewhere():
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_block_escapes_the_tests(page):
+    for fence in FENCE.findall(page.read_text()):
+        language = fence[3:].split("\n")[0].split(" ")[0]
+        assert language in {"python", "bash", *SHOWN}, (
+            f"{name(page)} has a block of {language!r}, which no test runs; call it "
+            f"python or bash, or one of {sorted(SHOWN)}"
+        )
+
+
+def test_shell_blocks_are_read_as_a_shell_reads_them():
+    block = "# a comment\npairlearn fit 'my points.csv' \\\n    pairs.csv  # why\n\n"
+    assert commands(block) == [["fit", "my points.csv", "pairs.csv"]]
+    with pytest.raises(AssertionError, match="pip"):
+        commands("pip install pairlearn\n")
+
+
+def anchors(page):
+    """Return the anchors that the headings of a page get."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text()), re.MULTILINE)
+    kept = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in kept}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page):
+    text = FENCE.sub("", page.read_text())
+    for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", text):
+        file = page.parent / target if target else page
+        assert file.exists(), f"{name(page)} links to {target}"
+        if anchor:
+            assert anchor in anchors(file), f"{name(page)} links to {target}#{anchor}"
+
+
+def test_files_named_in_the_text_exist():
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        text = page.read_text()
+        for file in re.findall(r"`((?:benchmarks|examples)/[\w/.-]+)`", text):
+            assert (ROOT / file).exists(), f"{name(page)} names {file}"
+
+
+def documented():
+    """Return the names that the reference holds, by their last part."""
+    text = (DOCS / "api.rst").read_text()
+    names = re.findall(r"^\.\. auto\w+:: ([\w.]+)", text, re.MULTILINE)
+    for group in re.findall(r":members:((?:.+\n)(?:   +[^:\s].*\n)*)", text):
+        names += re.findall(r"\w+", group)
+    for module in (theory,):  # all of their members
+        assert f".. automodule:: {module.__name__}\n   :members:\n" in text
+        names += module.__all__
+    return {full.rpartition(".")[2] for full in names}
+
+
+@pytest.mark.parametrize(
+    "module", [pairlearn, datasets, metrics, neural, losses], ids=lambda m: m.__name__
+)
+def test_the_reference_holds_every_public_name(module):
+    public = {n for n in module.__all__ if not n.startswith("__")}
+    assert public - documented() == set()
