@@ -26,6 +26,7 @@ __all__ = [
     "OneVsRestPairClassifier",
     "answers_per_class",
     "prior_from_answers",
+    "suspicious_answers",
     "pair_error",
     "clustering_error",
     "__version__",
@@ -54,6 +55,7 @@ _HOME = {
     "OneVsRestPairClassifier": "multiclass",
     "answers_per_class": "multiclass",
     "prior_from_answers": "certificate",
+    "suspicious_answers": "suspicious",
     "pair_error": "metrics",
     "clustering_error": "metrics",
 }
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from pairlearn.multiclass import OneVsRestPairClassifier, answers_per_class
     from pairlearn.pairs import Pairs
     from pairlearn.split import PairKFold
+    from pairlearn.suspicious import suspicious_answers
 
 
 def __getattr__(name: str) -> Any:
