@@ -279,8 +279,8 @@ def clustering_excess_bound(
 
     .. math::
 
-        \sqrt{\tfrac12 \psi^{-1}\Big(a + 4 \rho \mathfrak{R}_m
-        + \sqrt{2 C_\ell^2 \log(2/\delta) / m}\Big)}
+        \sqrt{\tfrac{1}{2} \psi^{-1}\left(a + 4 \rho \mathfrak{R}_m
+        + \sqrt{2 C_\ell^2 \log(2/\delta) / m}\right)}
 
     where rho is the Lipschitz constant of the loss and C_l its largest value on
     products of scores, both on [-C_b^2, C_b^2].
