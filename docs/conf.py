@@ -22,6 +22,12 @@ exclude_patterns = ["_build", "reproduction/notes.md"]
 html_extra_path = ["reproduction/report.html"]
 html_theme = "pydata_sphinx_theme"
 html_title = "pairlearn"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+# Pages without others below them: an empty side bar would only take their room.
+html_sidebars = dict.fromkeys(
+    ["start", "theory", "comparison", "api", "decisions", "reproduction/report"], []
+)
 numpydoc_show_class_members = False
 html_math_renderer = "mathml"
 # Links to a heading of another page, as on GitHub.

@@ -22,7 +22,7 @@ def _inline(writer, node):
 
 
 def _display(writer, node):
-    writer.body.append(writer.starttag(node, "div", CLASS="math"))
+    writer.body.append(writer.starttag(node, "div", CLASS="formula"))
     writer.body.append(_translate(node, as_block=True))
     writer.body.append("</div>\n")
     raise nodes.SkipNode
