@@ -50,8 +50,8 @@ SIZES: dict[str, dict[str, list[int]]] = {
         SGD: FEW[3:],
         **dict.fromkeys(OUTSIDE, FEW),
     },
-    "d": dict.fromkeys((OURS, SUPERVISED), [32, 64, 128, 256, 512]),
-    WIDE: dict.fromkeys((OURS, SUPERVISED), [16, 32, 64, 128, 256]),
+    "d": {one: [32, 64, 128, 256, 512] for one in (OURS, SUPERVISED)},
+    WIDE: {one: [16, 32, 64, 128, 256] for one in (OURS, SUPERVISED)},
 }
 AXES = {
     "n": f"points, at {N_PAIRS:,} index pairs of {N_FEATURES} features",
