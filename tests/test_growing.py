@@ -150,6 +150,14 @@ class TestFit:
             return real(self, u)
 
         monkeypatch.setattr(PairObjective, "__call__", count)
+        # Second derivatives read the pairs once, too.
+        bend = PairObjective.curvature
+
+        def count_bend(self, u):
+            calls.append(self.n_terms)
+            return bend(self, u)
+
+        monkeypatch.setattr(PairObjective, "curvature", count_bend)
         record = CIPSClassifier(loss=loss).fit(*fresh(X, y)).history_
         assert record["n_evaluations"] == len(calls)
         assert record["passes"] == pytest.approx(sum(calls) / 2000)

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OURS = "CIPS"
-N_FEATURES, N_PAIRS, D_PAIRS = 50, 500_000, 1_000_000
+N_FEATURES, N_PAIRS = 50, 500_000
+WIDE = "d, ten times the pairs"
+D_PAIRS = {"d": 100_000, WIDE: 1_000_000}
 LIMIT, REPEATS = 20, 3
 LEAST = {"seconds": 0.0, "bytes": 4e6}
 # Exponents are those of the last factor 16; smaller sizes are for the eye.
@@ -48,15 +50,13 @@ SIZES: dict[str, dict[str, list[int]]] = {
         SGD: FEW[3:],
         **dict.fromkeys(OUTSIDE, FEW),
     },
-    "d": {
-        OURS: [16, 32, 64, 128, 256],
-        SUPERVISED: [16, 32, 64, 128, 256],
-    },
+    "d": {one: [32, 64, 128, 256, 512] for one in (OURS, SUPERVISED)},
+    WIDE: {one: [16, 32, 64, 128, 256] for one in (OURS, SUPERVISED)},
 }
 AXES = {
     "n": f"points, at {N_PAIRS:,} index pairs of {N_FEATURES} features",
     "m": f"fresh pairs, of {N_FEATURES} features",
-    "d": f"features, at {D_PAIRS:,} fresh pairs",
+    **{d: f"features, at {n:,} fresh pairs" for d, n in D_PAIRS.items()},
 }
 
 
@@ -66,7 +66,8 @@ def shape(axis: str, size: int, shrink: int) -> tuple[int, int, int]:
         return size, N_PAIRS // shrink, N_FEATURES
     if axis == "m":
         return 2 * size, size, N_FEATURES
-    return 2 * D_PAIRS // shrink, D_PAIRS // shrink, size
+    n_pairs = D_PAIRS[axis] // shrink
+    return 2 * n_pairs, n_pairs, size
 
 
 def fitter(method: str) -> Callable[..., Any]:
@@ -154,7 +155,7 @@ def one(axis: str, method: str, size: int, shrink: int) -> dict[str, float]:
 
 def quick(axis: str, method: str, sizes: list[int], shrink: int) -> list[int]:
     """Return few and small sizes."""
-    if axis == "d":
+    if axis in D_PAIRS:
         return sizes[:3]
     if method in OUTSIDE:
         return sizes[:2]

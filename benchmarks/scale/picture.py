@@ -62,9 +62,11 @@ def png(record: dict[str, Any]) -> bytes:
     """Draw what the part `growth` has measured."""
 
     def figure() -> Any:
-        figure = new_figure(14.0, 7.2)
+        figure = new_figure(18.0, 7.2)
+        # Rivals are many in m: their legend stands beside the curves.
+        widths = [1.35 if axis == "m" else 1 for axis in record]
         rows = figure.subplots(
-            len(QUANTITIES), len(record), sharex="col", width_ratios=[1, 1.35, 1]
+            len(QUANTITIES), len(record), sharex="col", width_ratios=widths
         )
         for row, (key, (title, unit)) in zip(rows, QUANTITIES.items(), strict=True):
             for axes, methods in zip(row, record.values(), strict=True):
@@ -73,7 +75,7 @@ def png(record: dict[str, Any]) -> bytes:
         for axes, axis in zip(rows[0], record, strict=True):
             axes.set_title(axis)
         for axes, axis in zip(rows[-1], record, strict=True):
-            axes.set_xlabel(f"{axis}: {AXES[axis]}")
+            axes.set_xlabel(f"{axis[0]}: {AXES[axis]}")
         return figure
 
     return render(Picture("scale", figure, "", ""))[1]

@@ -63,8 +63,8 @@ def split_for_assignment(
     rng: RandomState,
     name: str = "assignment_size",
     purpose: str = "class assignment",
-) -> tuple[Ints, Ints]:
-    """Return the pair numbers for training and for class assignment.
+) -> tuple[NDArray[np.bool_], Ints]:
+    """Return which pairs are for training, and the numbers of those for assignment.
 
     Without a majority class there is no assignment, and all pairs are for training.
     Pairs that share no point are taken for assignment first, since their votes are
@@ -73,21 +73,24 @@ def split_for_assignment(
     """
     n_pairs = len(pairs)
     if majority is None:
-        return np.arange(n_pairs), np.arange(0)
+        return np.ones(n_pairs, dtype=bool), np.arange(0)
     if isinstance(assignment_size, numbers.Integral):
         n_kept = int(assignment_size)
     else:
         in_range = isinstance(assignment_size, numbers.Real) and 0 < assignment_size < 1
         n_kept = max(1, round(assignment_size * n_pairs)) if in_range else 0
-    order = rng.permutation(n_pairs)
+    # Small numbers and flags: of millions of pairs each array counts.
+    small = np.int32 if n_pairs < 2**31 else np.int64
+    order = rng.permutation(n_pairs).astype(small)
     alone = np.zeros(n_pairs, dtype=bool)
     alone[pairs.disjoint(rng)] = True
     order = np.concatenate([order[alone[order]], order[~alone[order]]])
     free = weight > 0
     for kind in (t > 0, t < 0):
-        of_kind = order[(kind & free)[order]]
-        free[of_kind[-1:]] = False
-    kept = order[free[order]][: max(n_kept, 0)]
+        of_kind = (kind & free)[order]
+        if of_kind.any():
+            free[order[n_pairs - 1 - of_kind[::-1].argmax()]] = False
+    kept = order[free[order]][: max(n_kept, 0)].astype(np.intp)
     if not 0 < n_kept < n_pairs - 1 or not len(kept):
         raise ValueError(
             f"{name}={assignment_size} of {n_pairs} pairs leaves nothing for "
@@ -96,7 +99,7 @@ def split_for_assignment(
         )
     train = np.ones(n_pairs, dtype=bool)
     train[kept] = False
-    return np.flatnonzero(train), np.sort(kept)
+    return train, np.sort(kept)
 
 
 def class_names(classes: Any, n_classes: int) -> NDArray[Any]:
@@ -411,7 +414,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
             return Answered(given, answers, weight), empty, rng
         if sample_weight is None:
             # Ones that take no memory.
-            heavy, light = weight[: len(train)], weight[: len(kept)]
+            heavy, light = weight[: len(weight) - len(kept)], weight[: len(kept)]
         else:
             heavy, light = weight[train], weight[kept]
         return (

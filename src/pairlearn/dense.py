@@ -140,6 +140,8 @@ def scored(X: NDArray[Any], w: Floats, b: float | Floats, fast: Any = None) -> F
     scores = np.empty((len(X), *w.shape[1:]))
     size = max(1, PART_BYTES // (X.shape[1] * X.itemsize))
     numbers = np.arange(size, dtype=np.uintp)
+    # The weights follow the points: the other way round would copy these.
+    own_w = w.astype(X.dtype, copy=False)
 
     def part(rows: tuple[int, int]) -> None:
         some = slice(*rows)
@@ -147,7 +149,7 @@ def scored(X: NDArray[Any], w: Floats, b: float | Floats, fast: Any = None) -> F
             own = numbers[: rows[1] - rows[0]]
             fast.score_rows(X[some], own, w, float(b), scores[some])
         else:
-            np.add(X[some] @ w, b, out=scores[some], dtype=np.float64)
+            np.add(X[some] @ own_w, b, out=scores[some], dtype=np.float64)
 
     each(part, ranges(len(X), size))
     return scores

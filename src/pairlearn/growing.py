@@ -35,10 +35,12 @@ GROWTH = 2
 WORTH = 4
 # A sample is minimised until its gradient is this share of what it was at the start;
 # the first until no entry exceeds the second number (features have unit variance).
-SHARE, COARSE = 0.1, 1e-3
+SHARE, COARSE = 0.1, 3e-3
 # Passes over all terms that the curvature on the first sample may cost, and the most
 # parameters that it is learned for.
 WORTH_PASSES, MOST = 25, 2000
+# How much faster a product of matrices is, a number, than one with a vector.
+MATRIX_PRODUCTS = 15
 
 
 def first_sample(n_terms: int, size: int, most: int | None = None) -> int:
@@ -102,12 +104,13 @@ def minimise_growing(
     solution = minimise_lbfgs(
         here, begin(here), max_iter=max_iter, tol=max(tol, COARSE), n_finish=n_finish
     )
-    cheap = sizes[0] * here.size <= WORTH_PASSES * objective.n_terms
-    T = None
+    # What curvature costs, in evaluations of the same terms.
+    cost = here.size / (MATRIX_PRODUCTS if here.knows_curvature else 1)
+    cheap = sizes[0] * cost <= WORTH_PASSES * objective.n_terms
+    T, extra = None, 0
     if here.smooth and cheap and here.size <= MOST:
-        T = rounding(here, solution.u)
+        T, extra = _rounded(here, solution.u)
     # A loss with a kink is minimised through others, which the solution has counted.
-    extra = here.size + 1 if T is not None else 0
     evaluations = {sizes[0]: solution.n_evaluations + extra}
     for size in (*sizes[1:], objective.n_terms):
         here = objective if size == objective.n_terms else source.sample(size)
@@ -120,9 +123,8 @@ def minimise_growing(
         else:
             solution = minimise_rounded(here, solution.u, T, **options)
             # Curvature is learned again while that costs less than half a pass.
-            if size * here.size <= objective.n_terms / 2:
-                T = rounding(here, solution.u)
-                extra += here.size + 1
+            if size * cost <= objective.n_terms / 2:
+                T, extra = _rounded(here, solution.u)
         evaluations[size] = solution.n_evaluations + extra
     solution = replace(
         solution,
@@ -131,6 +133,12 @@ def minimise_growing(
         samples=tuple(evaluations),
     )
     return solution, objective
+
+
+def _rounded(objective: Any, u: Floats) -> tuple[Floats, int]:
+    """Return `rounding`, and how many evaluations it took."""
+    before = objective.n_evaluations
+    return rounding(objective, u), objective.n_evaluations - before
 
 
 def _sizes(objective: Any) -> list[int]:

@@ -24,8 +24,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
+from pairlearn.curvature import pair_curvature, point_curvature
 from pairlearn.dense import compiled_for
 from pairlearn.growing import first_sample
+from pairlearn.points import ArrayPoints
+from pairlearn.terms import is_additive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -294,6 +297,33 @@ class LinearObjective(ABC):
         gradient = self.frame.gradient(d_w + self.alpha * w, d_b)
         return value, gradient.T.ravel()
 
+    @property
+    def knows_curvature(self) -> bool:
+        """Whether second derivatives cost less than an evaluation for each weight.
+
+        They do for one score a point, points in memory, and a smooth risk that is a
+        sum.
+        """
+        here = isinstance(self.points, ArrayPoints) and self.n_outputs == 1
+        return here and is_additive(self.risk) and self.smooth
+
+    def curvature(self, u: Floats) -> Floats:
+        """Return the second derivatives of J at u; they count as an evaluation."""
+        self.n_evaluations += 1
+        points: Any = self.points
+        w, b = self.weights(u)
+        H = self._curvature(points.X, points.scores(w, b))
+        n_features = len(self.frame.scale)
+        H[:n_features, :n_features] += self.alpha * np.eye(n_features)
+        # To the coordinates of the frame, rows first, then columns.
+        for _ in range(2):
+            H = self.frame.gradient(H[:n_features], H[n_features]).T
+        return H
+
+    @abstractmethod
+    def _curvature(self, X: Any, scores: Floats) -> Floats:
+        """Return the second derivatives of the risk in w and b."""
+
     def along(self, u: Floats) -> Callable[[float], float]:
         """Return c -> J(c u), which needs the scores of u only once."""
         w, b = self.weights(u)
@@ -365,6 +395,10 @@ class PointObjective(LinearObjective):
         """Return the same objective in the frame of its points."""
         frame = Frame.of(self.points, self.alpha, self.frame.fit_intercept)
         return self.in_frame(frame)
+
+    def _curvature(self, X: Any, scores: Floats) -> Floats:
+        shares = self.positive, self.negative
+        return point_curvature(X, *shares, self.risk, scores)
 
     def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
         """Yield batches of points, in the given order."""
@@ -470,6 +504,10 @@ class PairObjective(LinearObjective):
         rows = None if used.all() else np.flatnonzero(used)
         frame = Frame.of(self.points, self.alpha, self.frame.fit_intercept, rows)
         return self.in_frame(frame)
+
+    def _curvature(self, X: Any, scores: Floats) -> Floats:
+        shares = self.same, self.different
+        return pair_curvature(X, self.index, *shares, self.risk, scores)
 
     def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
         """Yield batches of pairs, in the given order; a pair's points lie together."""

@@ -165,13 +165,17 @@ def minimise_lbfgs(
 def rounding(objective: Any, u: Floats) -> Floats:
     r"""Return T such that v -> J(T v) is round near u: T^T H T is the identity.
 
-    H is the Hessian by differences of the gradient, one evaluation a parameter.
-    Directions that it bends little or the wrong way are treated as bent a little.
+    H is the Hessian; where the objective does not know it, by differences of the
+    gradient, one evaluation a parameter. Directions that it bends little or the wrong
+    way are treated as bent a little.
     """
-    step = 1e-4 * max(1.0, float(np.abs(u).max()))
-    here = objective(u)[1]
-    bend = np.array([objective(u + step * e)[1] - here for e in np.eye(len(u))]) / step
-    values, vectors = eigh((bend + bend.T) / 2)
+    if objective.knows_curvature:
+        H = objective.curvature(u)
+    else:
+        step = 1e-4 * max(1.0, float(np.abs(u).max()))
+        here = objective(u)[1]
+        H = np.array([objective(u + step * e)[1] - here for e in np.eye(len(u))]) / step
+    values, vectors = eigh((H + H.T) / 2)
     values = np.maximum(np.abs(values), 1e-4 * np.abs(values).max() + 1e-300)
     T: Floats = vectors / np.sqrt(values)
     return T

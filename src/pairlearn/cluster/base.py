@@ -200,7 +200,7 @@ class PairClusterer(PairClassifierBase):
             assignment_size=self.assignment_size,
             rng=rng,
         )
-        return train[weight[train] > 0], held_out
+        return np.flatnonzero(train & (weight > 0)), held_out
 
     def _learn(
         self,

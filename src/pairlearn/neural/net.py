@@ -381,7 +381,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         """Return the pairs to train on, and those that judge the result."""
         if self.certificate_size is None:
             return train, None
-        learn, kept = split_for_assignment(
+        others, kept = split_for_assignment(
             train.pairs,
             train.t,
             # Only certain answers can be counted; the others stay with training.
@@ -392,6 +392,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             name="certificate_size",
             purpose="the certificate",
         )
+        learn = np.flatnonzero(others)
         # A network may know a point by heart: what judges it, it must not have seen.
         seen = np.zeros(train.pairs.n_points, dtype=bool)
         seen[train.pairs.index[kept]] = True
