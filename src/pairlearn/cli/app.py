@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 import pairlearn
+from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
     from pairlearn.reproduce.experiment import Options
@@ -218,3 +219,6 @@ def _names(listed: str | None) -> tuple[str, ...] | None:
     if not names:
         raise ValueError("a list of names is empty; leave the option out to mean all")
     return names
+
+
+app.command()(plan)
