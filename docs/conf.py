@@ -25,9 +25,8 @@ html_title = "pairlearn"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 # Pages without others below them: an empty side bar would only take their room.
-html_sidebars = dict.fromkeys(
-    ["start", "theory", "comparison", "api", "decisions", "reproduction/report"], []
-)
+ALONE = ["start", "theory", "comparison", "api", "decisions", "reproduction/report"]
+html_sidebars = {page: [] for page in ALONE}
 numpydoc_show_class_members = False
 html_math_renderer = "mathml"
 # Links to a heading of another page, as on GitHub.

@@ -123,6 +123,41 @@ def test_files_named_in_the_text_exist():
             assert (ROOT / file).exists(), f"{name(page)} names {file}"
 
 
+# Rows of the page on other libraries, and of the benchmark that they are from.
+MEASURED = {
+    "pairlearn, `CIPSClassifier`": "CIPS",
+    "pairlearn, `MCLClassifier`": "MCL",
+    "pairlearn, `ConstrainedKMeans`": "constrained k-means",
+    "metric-learn, ITML + k-means": "metric-learn ITML + k-means",
+    "metric-learn, MMC + k-means": "metric-learn MMC + k-means",
+    "active-semi-supervised-clustering, COPKMeans": "COPKMeans",
+    "active-semi-supervised-clustering, MPCKMeans": "MPCKMeans",
+    "pytorch-metric-learning, contrastive network + k-means": (
+        "contrastive network + k-means"
+    ),
+    "scikit-learn, k-means without answers": "k-means without answers",
+    "scikit-learn, logistic regression with all labels": (
+        "logistic regression with labels"
+    ),
+}
+
+
+def rows(page):
+    """Return the rows of all tables of a page, by their first cell."""
+    lines = re.findall(r"^\|(.+)\|$", page.read_text(), re.MULTILINE)
+    cells = [[cell.strip() for cell in line.split("|")] for line in lines]
+    return {first: others for first, *others in cells}
+
+
+def test_figures_about_others_are_those_of_the_benchmark():
+    told = rows(DOCS / "comparison.md")
+    measured = rows(ROOT / "benchmarks/results/methods.md")
+    for ours, theirs in MEASURED.items():
+        accuracy, _, seconds, _ = measured[theirs]
+        assert told[ours][0] == f"{float(accuracy):.3f}", ours
+        assert float(told[ours][1]) == pytest.approx(float(seconds), rel=0.15), ours
+
+
 def documented():
     """Return the names that the reference holds, by their last part."""
     text = (DOCS / "api.rst").read_text()
@@ -139,5 +174,6 @@ def documented():
     "module", [pairlearn, datasets, metrics, neural, losses], ids=lambda m: m.__name__
 )
 def test_the_reference_holds_every_public_name(module):
-    public = {n for n in module.__all__ if not n.startswith("__")}
+    # Neither __version__ nor constants.
+    public = {n for n in module.__all__ if n[0].isalpha() and not n.isupper()}
     assert public - documented() == set()
