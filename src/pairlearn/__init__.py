@@ -28,6 +28,8 @@ __all__ = [
     "prior_from_answers",
     "pair_error",
     "clustering_error",
+    "save",
+    "load",
     "__version__",
 ]
 
@@ -56,6 +58,8 @@ _HOME = {
     "prior_from_answers": "certificate",
     "pair_error": "metrics",
     "clustering_error": "metrics",
+    "save": "saving",
+    "load": "saving",
 }
 
 if TYPE_CHECKING:
@@ -76,6 +80,7 @@ if TYPE_CHECKING:
     from pairlearn.metrics import clustering_error, pair_error
     from pairlearn.multiclass import OneVsRestPairClassifier, answers_per_class
     from pairlearn.pairs import Pairs
+    from pairlearn.saving import load, save
     from pairlearn.split import PairKFold
 
 
