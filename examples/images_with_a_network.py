@@ -1,14 +1,19 @@
-"""Tell even from odd digits with a network of convolutions, from pairs of images.
+"""
+Even or odd: a network of convolutions, from pairs of images
+============================================================
 
 The learner sees 8 by 8 pixels of handwritten digits, and is told for 600 pairs of them
 whether both are even or both odd, or one of each. No image has a label. Some of the
 pairs are kept aside, and say how good the network is.
 
-    python examples/images_with_a_network.py
-
-It needs torch and skorch: pip install 'pairlearn[neural]'.
+It needs torch and skorch: ``pip install 'pairlearn[neural]'``.
 """
 
+# %%
+# The network ends in one score, and that is all that ``PairNet`` asks of it.
+
+import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.datasets import load_digits
 from torch import nn
 
@@ -32,27 +37,42 @@ def network():
     )
 
 
-def main():
-    """Learn from pairs of images and test on images never seen."""
-    X, digit = load_digits(return_X_y=True)
-    X, odd = X / 16, digit % 2
-    pairs, t = Pairs.sample(X[:1200], 600, odd[:1200], random_state=0)
-    net = PairNet(
-        network,
-        batch_size=32,
-        max_epochs=20,
-        certificate_size=150,
-        device="cpu",
-        random_state=0,
-    )
-    net.fit(pairs, t)
+X, digit = load_digits(return_X_y=True)
+X, odd = X / 16, digit % 2
+pairs, t = Pairs.sample(X[:1200], 600, odd[:1200], random_state=0)
+net = PairNet(
+    network,
+    batch_size=32,
+    max_epochs=20,
+    certificate_size=150,
+    device="cpu",
+    random_state=0,
+)
+net.fit(pairs, t)
 
-    for epoch in net.history_[::5]:
-        print(f"epoch {epoch['epoch']}: held-out loss {epoch['valid_loss']:.3f}")
-    print(f"by pairs it was not trained on: {net.certificate_}")
-    error = clustering_error(odd[1200:], net.predict(X[1200:]))
-    print(f"clustering error on {len(X) - 1200} new images: {error:.3f}")
+# %%
+# 150 of the pairs took no part in training, and certify the network without one label.
+# The labels of new images say how good it is in truth.
 
+print(f"by pairs it was not trained on: {net.certificate_}")
+error = clustering_error(odd[1200:], net.predict(X[1200:]))
+print(f"clustering error on {len(X) - 1200} new images: {error:.3f}")
 
-if __name__ == "__main__":
-    main()
+# %%
+# How the training went, and the new images of which the network is least sure.
+
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+epochs = [row["epoch"] for row in net.history_]
+for key, style, label in (
+    ("train_loss", {"color": "#0072B2"}, "pairs trained on"),
+    ("valid_loss", {"color": "#D55E00", "linestyle": "--"}, "pairs held out"),
+):
+    left.plot(epochs, [row[key] for row in net.history_], label=label, **style)
+left.set(xlabel="epoch", ylabel="loss", ylim=(0, None), title="Training")
+left.set_xticks(epochs[4::5])
+left.legend(frameon=False)
+unsure = 1200 + np.argsort(np.abs(net.decision_function(X[1200:])))[:24]
+tiles = np.pad(X[unsure].reshape(3, 8, 8, 8), ((0, 0), (0, 0), (1, 1), (1, 1)))
+right.imshow(tiles.swapaxes(1, 2).reshape(30, 80), cmap="gray_r")
+right.set(xticks=[], yticks=[], title="New images nearest to the boundary")
+plt.show()
