@@ -1,0 +1,73 @@
+"""What a fit found: all that is printed, and all that the page shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pairlearn._typing import Floats
+    from pairlearn.certificate import Certificate
+    from pairlearn.pairs import Pairs
+
+__all__ = ["FitSummary"]
+
+
+@dataclass
+class FitSummary:
+    """The outcome of `pairlearn fit`.
+
+    Attributes
+    ----------
+    model : Pipeline
+        The fitted model: a ColumnTransformer and a PairClassifier.
+    points : pandas.DataFrame
+        The points without their ids: numbers as floats, dates as days since 1970,
+        categories as text; columns that were left out are not among them.
+    ids : list of str
+        The ids of the points.
+    pairs : Pairs
+        The pairs, over `points`; all of them, those kept for the certificate too.
+    t : ndarray of shape (n_pairs,)
+        Their answers.
+    certificate : Certificate or None
+        The error, from pairs kept aside, or else cross-validated.
+    certificate_pairs : int
+        How many pairs were kept aside for it; 0 if it is cross-validated.
+    candidates : Candidates or None
+        What PairClassifier tried.
+    suspicious : SuspiciousAnswers or None
+        Which answers may be wrong.
+    notes : list of str
+        Sentences about what was found in the data.
+    columns : list of tuple
+        (name, how it was encoded) for each column of the table.
+    source : dict
+        Names of the files: "points" and "pairs".
+    seconds : float
+        How long it took.
+    classes : tuple of str
+        The names of the two classes.
+    importance : list of tuple or None
+        (column, share of points that change sides when it is shuffled), the largest
+        first.
+    version : str
+        Version of pairlearn.
+    """
+
+    model: Any
+    points: Any
+    ids: list[str]
+    pairs: Pairs
+    t: Floats
+    certificate: Certificate | None = None
+    certificate_pairs: int = 0
+    candidates: Any = None
+    suspicious: Any = None
+    notes: list[str] = field(default_factory=list)
+    columns: list[tuple[str, str]] = field(default_factory=list)
+    source: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    classes: tuple[str, str] = ("A", "B")
+    importance: list[tuple[str, float]] | None = None
+    version: str = ""
