@@ -10,6 +10,7 @@ import typer
 
 import pairlearn
 from pairlearn.cli import commands
+from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
     from pairlearn.reproduce.experiment import Options
@@ -53,6 +54,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command(rich_help_panel=BEFORE)(plan)
 app.command(rich_help_panel=BEFORE)(commands.check)
 for _command_on_tables in (
     commands.fit,

@@ -1,0 +1,82 @@
+"""What a certificate means, and how many more pairs would make it narrower."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pairlearn.cli.sizes import certificate_plan
+
+if TYPE_CHECKING:
+    from pairlearn.certificate import Certificate
+
+__all__ = ["in_words", "narrower"]
+
+# Widths to propose: round ones, since nobody wants an interval of 3.7 %.
+WIDTHS = (0.2, 0.1, 0.05, 0.02, 0.01)
+PROPOSED = 3
+
+
+def in_words(certificate: Certificate) -> str:
+    """Return the error as a count of points, for readers who know no statistics.
+
+    Examples
+    --------
+    >>> from pairlearn.certificate import certificate_from_counts
+    >>> in_words(certificate_from_counts(40, 400))
+    'Of 100 new points like these, about 5 land in the wrong group; with 95% confidence
+    no fewer than 3 and no more than 8.'
+    >>> in_words(certificate_from_counts(52, 100))
+    'The answers do not show that the groups are better than guessing: up to 50 of 100
+    points may be in the wrong one.'
+    """
+    low, high = certificate.clustering_interval
+    if high >= 0.5:
+        return (
+            "The answers do not show that the groups are better than guessing: up to "
+            "50 of 100 points may be in the wrong one."
+        )
+    # A share of less than one in a hundred wants a larger hundred.
+    whole = 100 if high >= 0.02 else 1000
+    about = round(whole * certificate.clustering_error)
+    least, most = int(whole * low), -int(-whole * high // 1)
+    confidence = f"{100 * certificate.confidence:g}% confidence"
+    text = f"Of {whole:,} new points like these, about {about} "
+    text += "lands" if about == 1 else "land"
+    if not least:
+        return f"{text} in the wrong group; with {confidence} no more than {most}."
+    return (
+        f"{text} in the wrong group; with {confidence} no fewer than {least} and no "
+        f"more than {most}."
+    )
+
+
+def narrower(certificate: Certificate) -> list[tuple[float, int, int]]:
+    """Return narrower intervals, and the pairs that they need in all and in addition.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The one at hand. Its error is taken for the truth.
+
+    Returns
+    -------
+    list of (float, int, int)
+        Width, pairs in all, and pairs in addition to those at hand; empty if the
+        error is not told from guessing.
+
+    Examples
+    --------
+    >>> from pairlearn.certificate import certificate_from_counts
+    >>> narrower(certificate_from_counts(40, 400))
+    [(0.02, 1274, 874), (0.01, 4716, 4316)]
+    """
+    low, high = certificate.clustering_interval
+    error, flip_rate = certificate.clustering_error, certificate.flip_rate
+    if error >= 0.5 or flip_rate >= 0.5:
+        return []
+    found = []
+    for width in [w for w in WIDTHS if w < 0.9 * (high - low)][:PROPOSED]:
+        needed = certificate_plan(error, width, certificate.confidence, flip_rate).sure
+        if needed > certificate.n_pairs:
+            found.append((width, needed, needed - certificate.n_pairs))
+    return found

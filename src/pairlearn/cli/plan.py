@@ -1,0 +1,181 @@
+"""`pairlearn plan`: how many pairs to collect."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pairlearn.cli.sizes import SURE, make_plan
+
+if TYPE_CHECKING:
+    from pairlearn.cli.sizes import Budget, Plan
+
+__all__ = ["advice", "plan", "show"]
+
+
+def plan(
+    prior: Annotated[
+        float, typer.Option(help="The share of one of the two classes, of either.")
+    ],
+    error: Annotated[
+        float, typer.Option(help="The error that you expect of the classifier.")
+    ] = 0.1,
+    width: Annotated[
+        float, typer.Option(help="The wanted width of the interval of the error.")
+    ] = 0.05,
+    confidence: Annotated[
+        float, typer.Option(help="Confidence of interval and class assignment.")
+    ] = 0.95,
+    flip_rate: Annotated[
+        float, typer.Option(help="How often an answer is wrong.")
+    ] = 0.0,
+    pairs: Annotated[
+        int | None, typer.Option(help="Tell what so many pairs give.")
+    ] = None,
+) -> None:
+    """Tell how many pairs to collect, before collecting them.
+
+    For a certificate (the error of a classifier, without class labels) and for class
+    assignment (which of the two groups is which). Guess prior and error; a guess
+    that is too pessimistic costs pairs, one that is too hopeful costs precision.
+    """
+    try:
+        found = make_plan(
+            prior,
+            error,
+            width,
+            confidence=confidence,
+            flip_rate=flip_rate,
+            n_pairs=pairs,
+        )
+    except ValueError as problem:
+        typer.echo(str(problem), err=True)
+        raise typer.Exit(2) from None
+    show(found)
+
+
+def show(found: Plan) -> None:
+    """Print a plan: the answers, the table of widths, and a sentence of advice."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(_setting(found))
+    console.print()
+    for line in _answers(found):
+        console.print(line, markup=False)
+    console.print()
+    table = Table(
+        title="Pairs for a certificate, by the width of its interval",
+        title_justify="left",
+    )
+    table.add_column("width", justify="right")
+    table.add_column("typically", justify="right")
+    table.add_column(f"{SURE:.0%} sure", justify="right", style="bold")
+    table.add_column("of points", justify="right")
+    table.add_column("expected interval", no_wrap=True)
+    for row in found.certificates:
+        low, high = row.expected.clustering_interval
+        table.add_row(
+            _width(row.width) + (" *" if row.width == found.width else "  "),
+            f"{row.typical:,}",
+            f"{row.sure:,}",
+            f"{2 * row.sure:,}",
+            _interval(low, high),
+        )
+    console.print(table)
+    console.print(advice(found), markup=False)
+
+
+def advice(found: Plan) -> str:
+    """Return one sentence: what to collect."""
+    wanted, assignment = found.wanted, found.assignment
+    n_pairs = wanted.sure
+    text = (
+        f"Advice: collect {n_pairs:,} pairs for the certificate, drawn at random, of "
+        f"{2 * n_pairs:,} different points, and train with other pairs"
+    )
+    if assignment.n_pairs is None or assignment.n_pairs > n_pairs:
+        one = assignment.n_points == 1
+        text += f"; label {assignment.n_points:,} point{'' if one else 's'} to name "
+        text += "the classes"
+    else:
+        text += (
+            f"; {assignment.n_pairs:,} of the training pairs are enough to name the "
+            "classes"
+        )
+    return text + "."
+
+
+def _setting(found: Plan) -> str:
+    noise = f", {found.flip_rate:.1%} wrong answers" if found.flip_rate else ""
+    return (
+        f"Expected: error {found.error:.1%}, prior {found.prior:g}{noise}. "
+        f"Confidence: {100 * found.confidence:g}%."
+    )
+
+
+def _answers(found: Plan) -> list[str]:
+    wanted, assignment = found.wanted, found.assignment
+    sure = f"{100 * found.confidence:g}%"
+    width = _width(found.width)
+    certificate = (
+        f"Certificate: {wanted.typical:,} pairs typically make the interval of the "
+        f"error {width} wide or narrower, {wanted.sure:,} pairs do so with probability "
+        f"{SURE:.0%}."
+    )
+    lines = [certificate]
+    if assignment.n_pairs is None:
+        lines.append(
+            "Class assignment: impossible from pairs at prior 1/2, where the two "
+            "classes look alike from either side, with any number of pairs. "
+            f"{_points(assignment.n_points)} can: with probability {sure} or more."
+        )
+    else:
+        lines.append(
+            f"Class assignment: {assignment.n_pairs:,} pairs tell which class is "
+            f"which with probability {sure} or more ({_chance(assignment.chance)} if "
+            "both classes are mistaken equally often), knowing only which is the "
+            f"larger; {_points(assignment.n_points)} would do instead."
+        )
+    if found.budget is not None:
+        lines.append(_budget(found, found.budget))
+    return lines
+
+
+def _budget(found: Plan, budget: Budget) -> str:
+    low, high = budget.expected.clustering_interval
+    text = (
+        f"Your {budget.expected.n_pairs:,} pairs: a certificate of about "
+        f"{_interval(low, high)}, {_width(high - low)} wide; {_width(found.width)} or "
+        f"narrower with probability {_chance(budget.chance_of_width)}. Class "
+        "assignment "
+    )
+    if budget.assignment is None:
+        return text + "is impossible from pairs at prior 1/2."
+    return text + f"is right with probability {_chance(budget.assignment)}."
+
+
+def _points(n_points: int) -> str:
+    return f"{n_points:,} labelled point{'' if n_points == 1 else 's'}"
+
+
+def _chance(chance: float | None) -> str:
+    """Return a probability; one that is not quite 1 or 0 is not shown as that."""
+    if chance is None:
+        return ""
+    if chance > 0.999:
+        return "above 99.9%"
+    return "below 0.1%" if chance < 0.001 else f"{chance:.1%}"
+
+
+def _width(width: float) -> str:
+    return f"{100 * width:.2g}%"
+
+
+def _interval(low: float, high: float) -> str:
+    """Return an interval with as many digits as its width is worth."""
+    digits = max(1, 1 - math.floor(math.log10(100 * (high - low) + 1e-9)))
+    return f"{low:.{digits}%} to {high:.{digits}%}"

@@ -1,0 +1,187 @@
+"""How many pairs to collect: the numbers of `pairlearn plan` come true."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from pairlearn import Pairs, certify
+from pairlearn.assignment import assign_from_pairs
+from pairlearn.certificate import certificate_from_counts, pairs_for_certificate
+from pairlearn.cli.app import app
+from pairlearn.cli.plan import advice
+from pairlearn.cli.sizes import (
+    SURE,
+    assignment_chance,
+    chance_of_width,
+    make_plan,
+    pairs_for_sure,
+)
+from pairlearn.theory import assignment_error_bound, pairs_for_assignment
+
+
+def plan(*arguments):
+    return CliRunner().invoke(app, ["plan", *arguments])
+
+
+class Fixed:
+    """A classifier that says what the only column says."""
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+def draw(rng, n_pairs, prior, error, flip_rate=0.0):
+    """Draw points, what a classifier of this error says of them, and answers."""
+    y = np.where(rng.random(2 * n_pairs) < prior, 1, -1)
+    says = np.where(rng.random(len(y)) < error, -y, y)
+    pairs = Pairs(says[:, None].astype(float), np.arange(len(y)).reshape(-1, 2))
+    t = pairs.answers(y)
+    return pairs, np.where(rng.random(n_pairs) < flip_rate, -t, t)
+
+
+@pytest.mark.parametrize(
+    ("error", "width", "confidence", "flip_rate"),
+    [(0.1, 0.08, 0.95, 0.0), (0.02, 0.05, 0.9, 0.0), (0.15, 0.15, 0.95, 0.1)],
+)
+def test_width_and_coverage_by_simulation(error, width, confidence, flip_rate):
+    rng = np.random.default_rng(0)
+    n_pairs = pairs_for_sure(error, width, confidence, flip_rate)
+    intervals = []
+    for _ in range(400):
+        pairs, t = draw(rng, n_pairs, 0.3, error, flip_rate)
+        found = certify(Fixed(), pairs, t, confidence=confidence, flip_rate=flip_rate)
+        intervals.append(found.clustering_interval)
+    low, high = np.array(intervals).T
+    expected = chance_of_width(n_pairs, error, width, confidence, flip_rate)
+    assert expected >= SURE
+    # Four standard errors of 400 draws.
+    assert np.mean(high - low <= width) == pytest.approx(expected, abs=0.06)
+    assert np.mean((low <= error) & (error <= high)) >= confidence - 0.045
+    # With the typical number it is a toss-up.
+    typical = pairs_for_certificate(
+        error, width, confidence=confidence, flip_rate=flip_rate
+    )
+    chance = chance_of_width(typical, error, width, confidence, flip_rate)
+    assert 0.3 < chance < SURE
+
+
+@pytest.mark.parametrize("error", [0.0, 0.05, 0.3, 0.48])
+@pytest.mark.parametrize("n_pairs", [1, 7, 60])
+@pytest.mark.parametrize("width", [0.02, 0.2, 0.49])
+@pytest.mark.parametrize("flip_rate", [0.0, 0.2])
+def test_chance_of_width_is_the_sum_over_all_counts(error, n_pairs, width, flip_rate):
+    from scipy.stats import binom
+
+    counts = np.arange(n_pairs + 1)
+    ends = [
+        certificate_from_counts(int(k), n_pairs, 0.95, flip_rate).clustering_interval
+        for k in counts
+    ]
+    narrow = np.array([high - low <= width for low, high in ends])
+    rate = flip_rate + (1 - 2 * flip_rate) * 2 * error * (1 - error)
+    expected = binom.pmf(counts, n_pairs, rate)[narrow].sum()
+    found = chance_of_width(n_pairs, error, width, flip_rate=flip_rate)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment hardly tell")
+@pytest.mark.parametrize(
+    ("prior", "error", "flip_rate", "n_pairs"),
+    [(0.3, 0.1, 0.0, 20), (0.6, 0.2, 0.0, 101), (0.8, 0.05, 0.2, 9)],
+)
+def test_class_assignment_by_simulation(prior, error, flip_rate, n_pairs):
+    rng = np.random.default_rng(1)
+    majority = 1 if prior > 0.5 else -1
+    right = 0
+    for _ in range(1500):
+        pairs, t = draw(rng, n_pairs, prior, error, flip_rate)
+        left, other = pairs.X[pairs.left, 0], pairs.X[pairs.right, 0]
+        votes = t @ (left + other) * majority
+        if votes == 0:  # a tie, which the plan counts as wrong
+            continue
+        right += assign_from_pairs(left, other, t, majority=majority).sign == 1
+    expected = assignment_chance(n_pairs, prior, error, flip_rate)
+    assert right / 1500 == pytest.approx(expected, abs=0.045)
+
+
+def test_bound_is_a_bound():
+    for prior in (0.2, 0.45, 0.7):
+        for error in (0.0, 0.1, 0.4):
+            found = make_plan(prior, error, 0.1)
+            assert found.assignment.n_pairs == pairs_for_assignment(prior, error, 0.05)
+            assert found.assignment.chance >= 0.95
+            chance = assignment_chance(50, prior, error)
+            assert 1 - chance <= assignment_error_bound(50, prior, error) + 1e-12
+
+
+def test_wrong_answers_cost_pairs():
+    clean = make_plan(0.3, 0.1, 0.05)
+    noisy = make_plan(0.3, 0.1, 0.05, flip_rate=0.1)
+    assert noisy.wanted.sure > clean.wanted.sure
+    assert noisy.assignment.n_pairs == pytest.approx(
+        clean.assignment.n_pairs / 0.8**2, abs=1.6
+    )
+    assert noisy.assignment.chance >= 0.95
+
+
+def test_very_many_pairs_are_counted():
+    found = make_plan(0.5001, 0.499, 0.001, n_pairs=10**13)
+    assert found.wanted.sure > 10**10
+    assert found.assignment.chance >= 0.95
+    assert found.budget.chance_of_width > 0.999
+
+
+def test_output():
+    result = plan("--prior", "0.3", "--error", "0.1", "--width", "0.05")
+    assert result.exit_code == 0
+    assert "380 pairs typically" in result.stdout
+    assert "448 pairs do so with probability 90%" in result.stdout
+    assert "59 pairs tell which class is which" in result.stdout
+    assert "5% *" in result.stdout
+    assert "Your" not in result.stdout
+    assert "collect 448 pairs" in result.stdout
+    assert "896 different points" in result.stdout
+
+
+def test_budget():
+    result = plan("--prior", "0.3", "--pairs", "448")
+    assert "Your 448 pairs: a certificate of about 7.9% to 12.6%" in result.stdout
+    assert "5% or narrower with probability 90." in result.stdout
+    assert "right with probability above 99.9%" in result.stdout
+
+
+def test_prior_one_half():
+    result = plan("--prior", "0.5", "--pairs", "1000")
+    assert result.exit_code == 0
+    assert "impossible from pairs at prior 1/2" in result.stdout
+    assert "10 labelled points can" in result.stdout
+    assert "label 10 points" in result.stdout
+    assert "Class assignment is impossible" in result.stdout
+
+
+def test_near_one_half_labels_are_cheaper():
+    assert "label 10 points" in advice(make_plan(0.51, 0.1, 0.05))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--prior", "1.5"], "--prior must lie strictly between 0 and 1"),
+        (["--prior", "30"], "For 30% write 0.3"),
+        (["--prior", "nan"], "--prior must lie strictly between 0 and 1"),
+        (["--prior", "0.3", "--error", "0.6"], "--error must be at least 0 and below"),
+        (["--prior", "0.3", "--error", "-0.1"], "--error must be at least 0"),
+        (["--prior", "0.3", "--width", "0"], "--width must be at least 0.0001"),
+        (["--prior", "0.3", "--width", "0.5"], "--width must be at least 0.0001"),
+        (["--prior", "0.3", "--confidence", "95"], "For 95% write 0.95"),
+        (["--prior", "0.3", "--flip-rate", "0.5"], "--flip-rate must be"),
+        (["--prior", "0.3", "--pairs", "0"], "--pairs must be 1 or more; got 0"),
+        ([], "--prior"),
+    ],
+)
+def test_wrong_values(arguments, message):
+    result = plan(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
