@@ -29,6 +29,8 @@ __all__ = [
     "suspicious_answers",
     "pair_error",
     "clustering_error",
+    "save",
+    "load",
     "__version__",
 ]
 
@@ -58,6 +60,8 @@ _HOME = {
     "suspicious_answers": "suspicious",
     "pair_error": "metrics",
     "clustering_error": "metrics",
+    "save": "saving",
+    "load": "saving",
 }
 
 if TYPE_CHECKING:
@@ -78,6 +82,7 @@ if TYPE_CHECKING:
     from pairlearn.metrics import clustering_error, pair_error
     from pairlearn.multiclass import OneVsRestPairClassifier, answers_per_class
     from pairlearn.pairs import Pairs
+    from pairlearn.saving import load, save
     from pairlearn.split import PairKFold
     from pairlearn.suspicious import suspicious_answers
 

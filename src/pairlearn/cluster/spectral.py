@@ -175,6 +175,22 @@ class ConstrainedSpectralClustering(PairClusterer):
         named: Ints = np.argsort(order)[clusters]
         return named
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the search tree, which is quickly built again from the points."""
+        state = dict(super().__getstate__())
+        neighbours = state.pop("_neighbours", None)
+        if neighbours is not None:
+            state["_searched"] = (neighbours._fit_X, neighbours.n_neighbors)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        searched = state.pop("_searched", None)
+        super().__setstate__(state)
+        if searched is not None:
+            X, n_neighbors = searched
+            self._neighbours = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
+
     def _affinities(self, X: PointsLike) -> Floats:
         distance, nearest = self._neighbours.kneighbors(X)
         met = distance == 0

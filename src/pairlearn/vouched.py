@@ -1,0 +1,228 @@
+"""What may be in a model file: the types this package vouches for.
+
+skops builds an object only if its type is trusted. The names below are those, beyond
+the estimators of scikit-learn and the types of NumPy that skops trusts by itself. Each
+has to be harmless whatever it is built from and called with, since a forged file
+chooses that: constructors that only assign, and functions that only compute.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pairlearn.archive import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["FUNCTIONS", "TYPES", "check_schema", "check_trusted", "refuse_unknown"]
+
+TYPES = frozenset(
+    {
+        "pairlearn.assignment.Assignment",
+        "pairlearn.auto.classifier.PairClassifier",
+        "pairlearn.auto.columns.ColumnView",
+        "pairlearn.auto.ensemble.Ensemble",
+        "pairlearn.auto.ensemble.Member",
+        "pairlearn.auto.kernels.FeatureMap",
+        "pairlearn.auto.kernels.Kernel",
+        "pairlearn.auto.stack.Calibration",
+        "pairlearn.auto.table.Candidate",
+        "pairlearn.auto.table.Candidates",
+        "pairlearn.certificate.Certificate",
+        "pairlearn.cluster.kmeans.ConstrainedKMeans",
+        "pairlearn.cluster.spectral.ConstrainedSpectralClustering",
+        "pairlearn.compose.OnPoints",
+        "pairlearn.landmarks.LandmarkSimilarity",
+        "pairlearn.linear.bilinear.OVPCClassifier",
+        "pairlearn.linear.bilinear.SLLCClassifier",
+        "pairlearn.linear.cips.CIPSClassifier",
+        "pairlearn.linear.links.LinkClassifier",
+        "pairlearn.linear.mcl.MCLClassifier",
+        "pairlearn.linear.sd.SDClassifier",
+        "pairlearn.losses.DoubleHingeLoss",
+        "pairlearn.losses.ExponentialLoss",
+        "pairlearn.losses.HingeLoss",
+        "pairlearn.losses.LinearLoss",
+        "pairlearn.losses.LogisticLoss",
+        "pairlearn.losses.SmoothedHingeLoss",
+        "pairlearn.losses.SquaredHingeLoss",
+        "pairlearn.losses.SquaredLoss",
+        "pairlearn.losses.UnhingedLoss",
+        "pairlearn.meta.PairMetaClassifier",
+        "pairlearn.multiclass.OneVsRestPairClassifier",
+        "pairlearn.split.PairKFold",
+        "sklearn.compose._column_transformer.make_column_selector",
+        "sklearn.metrics._scorer._PassthroughScorer",
+        "sklearn.model_selection._split.GroupKFold",
+        "sklearn.model_selection._split.KFold",
+        "sklearn.model_selection._split.RepeatedKFold",
+        "sklearn.model_selection._split.ShuffleSplit",
+        "sklearn.utils._bunch.Bunch",
+        "sklearn.utils._metadata_requests.MetadataRequest",
+        "sklearn.utils._metadata_requests.MethodMetadataRequest",
+        "scipy.sparse._coo.coo_array",
+        "scipy.sparse._coo.coo_matrix",
+        "scipy.sparse._csc.csc_array",
+        "scipy.sparse._csc.csc_matrix",
+        "scipy.sparse._csr.csr_array",
+        "scipy.sparse._csr.csr_matrix",
+        "builtins.object",
+        "functools.partial",
+        "numpy.dtype",
+        "numpy.floating",
+        "numpy.integer",
+        "numpy.number",
+    }
+)
+FUNCTIONS = frozenset(
+    {
+        "pairlearn.metrics.clustering_accuracy_scorer",
+        "pairlearn.metrics.neg_pair_error_scorer",
+        "pairlearn.metrics.pair_accuracy_scorer",
+        "sklearn.metrics.pairwise.additive_chi2_kernel",
+        "sklearn.metrics.pairwise.chi2_kernel",
+        "sklearn.metrics.pairwise.cosine_similarity",
+        "sklearn.metrics.pairwise.laplacian_kernel",
+        "sklearn.metrics.pairwise.linear_kernel",
+        "sklearn.metrics.pairwise.polynomial_kernel",
+        "sklearn.metrics.pairwise.rbf_kernel",
+        "sklearn.metrics.pairwise.sigmoid_kernel",
+    }
+)
+_CLASSES = frozenset(
+    {f"builtins.{name}" for name in ("bool", "float", "int", "object", "str")}
+)
+# Each kind of node in a schema, with the types that it may build; None: any that is
+# trusted. What is missing here, such as a method or an operator, no model needs.
+_NODES: dict[str, Collection[str] | None] = {
+    "DefaultDictNode": {"collections.defaultdict"},
+    "DictNode": {
+        "builtins.dict",
+        "collections.OrderedDict",
+        "sklearn.utils._bunch.Bunch",
+    },
+    "DTypeNode": {"numpy.dtype"},
+    "FunctionNode": None,
+    "JsonNode": {"builtins.str"},
+    "ListNode": {"builtins.list"},
+    "LossNode": None,
+    "MaskedArrayNode": {"numpy.ma.MaskedArray", "numpy.ma.core.MaskedArray"},
+    "NdArrayNode": None,
+    "ObjectNode": None,
+    "PartialNode": {"functools.partial"},
+    "RandomGeneratorNode": {"numpy.random._generator.Generator"},
+    "RandomStateNode": {"numpy.random.mtrand.RandomState"},
+    "SetNode": {"builtins.set"},
+    "SliceNode": {"builtins.slice"},
+    "SparseMatrixNode": None,
+    "TreeNode": {"sklearn.tree._tree.Tree"},
+    "TupleNode": {"builtins.tuple"},
+    "TypeNode": None,
+}
+# Where the types of some nodes come from.
+_HOMES = {"LossNode": "sklearn.", "NdArrayNode": "numpy.", "TypeNode": "numpy."}
+_GENERATORS = {"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"}
+_TREES = {
+    "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+}
+
+
+def check_trusted(trusted: Any) -> list[str]:
+    """Return the names of types that a user trusts.
+
+    Parameters
+    ----------
+    trusted : sequence of str or type
+        Names like "package.module.Class", or the classes themselves.
+
+    Returns
+    -------
+    list of str
+    """
+    if isinstance(trusted, bool | str) or not hasattr(trusted, "__iter__"):
+        raise TypeError(
+            "trusted must be a list of classes, or of names such as "
+            f"'package.module.Class'; got {trusted!r}"
+        )
+    return [
+        f"{item.__module__}.{item.__name__}" if isinstance(item, type) else str(item)
+        for item in trusted
+    ]
+
+
+def check_schema(schema: Any, trusted: Collection[str] = ()) -> None:
+    """Refuse a schema that asks for anything no model needs.
+
+    This comes before, and does not rely on, the checks of skops.
+
+    Parameters
+    ----------
+    schema : dict
+        Content of the schema.
+    trusted : collection of str
+        What the user trusts besides.
+    """
+    protocol = schema.get("protocol") if isinstance(schema, dict) else None
+    if type(protocol) is not int or protocol < 1:
+        raise ModelFileError("its schema is damaged")
+    seen: dict[int, Any] = {}
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend(node)
+        elif isinstance(node, dict):
+            if isinstance(node.get("__loader__"), str):
+                _check_node(node, trusted)
+                # skops takes the first node of a number for all of them, so another
+                # content behind the same number would go unchecked.
+                number = node.get("__id__")
+                if number is not None and seen.setdefault(number, node) is not node:
+                    if seen[number] != node:
+                        raise ModelFileError("its schema names two things alike")
+                    continue
+            waiting.extend(node.values())
+
+
+def refuse_unknown(names: Collection[str]) -> None:
+    """Raise an error about types that nobody vouches for, if there are any.
+
+    Parameters
+    ----------
+    names : collection of str
+        The types.
+    """
+    unknown = sorted(names)
+    if not unknown:
+        return
+    if set(unknown) <= _TREES:
+        raise ModelFileError(
+            "it holds decision trees; a forged tree can crash Python, because "
+            "scikit-learn does not check the numbers in it. If you know who made the "
+            f"file: load(path, trusted={unknown})"
+        )
+    raise ModelFileError(
+        f"it asks for {', '.join(unknown)}, which is no part of pairlearn or of "
+        "scikit-learn. Load it only if you know who made the file and these are your "
+        f"own classes: load(path, trusted={unknown})"
+    )
+
+
+def _check_node(node: dict[str, Any], trusted: Collection[str]) -> None:
+    loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
+    if name in trusted:
+        return
+    if loader not in _NODES:
+        raise ModelFileError(f"it asks for {name} by {loader}, which no model needs")
+    allowed = _NODES[loader]
+    if loader in _HOMES and not name.startswith(_HOMES[loader]):
+        allowed = _CLASSES if loader == "TypeNode" else ()
+    if allowed is not None and name not in allowed:
+        raise ModelFileError(f"it asks for {name} as a {loader}, which no model needs")
+    if loader == "RandomGeneratorNode":
+        state = node["content"]["bit_generator"]["content"]["bit_generator"]
+        if json.loads(state["content"]) not in _GENERATORS:
+            raise ModelFileError("it asks for a generator of numbers that is none")
