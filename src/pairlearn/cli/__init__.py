@@ -14,4 +14,8 @@ def main() -> None:
             f"the command line needs {error.name}, which is not installed: "
             "pip install 'pairlearn[cli]'"
         )
+    for stream in (sys.stdout, sys.stderr):
+        # A letter that the terminal does not know is no reason to stop.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     app()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 import pairlearn
+from pairlearn.cli import commands
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -16,13 +17,52 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
+INTRODUCTION = """
+Learn a classifier of points from answers about pairs: same kind, or different?
+
+You have a table of points, with an id each, and a table of answers about
+some pairs of them. Nobody needs to say what the two kinds are, nor which
+point is of which kind.
+
+\b
+    points.csv              pairs.csv
+    id,size,colour          left,right,answer
+    p1,3.5,red              p1,p2,same
+    p2,3.1,red              p1,p3,different
+    p3,1.2,blue             p2,p3,different
+    ...                     ...
+
+Three commands lead to the class of every point, and to how far it can be
+trusted:
+
+\b
+    pairlearn check points.csv pairs.csv
+    pairlearn fit points.csv pairs.csv -o model.skops
+    pairlearn predict model.skops points.csv -o predictions.csv
+
+Every command explains itself: pairlearn fit --help
+"""
+TABLES = "From answers to predictions"
+BEFORE = "Before you begin"
+PAPER = "The paper and its method"
+
 app = typer.Typer(
-    help="Learn a classifier of points from answers about pairs: same, or different?",
+    help=INTRODUCTION,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command(rich_help_panel=BEFORE)(plan)
+app.command(rich_help_panel=BEFORE)(commands.check)
+for _command_on_tables in (
+    commands.fit,
+    commands.predict,
+    commands.certify,
+    commands.explain,
+):
+    app.command(rich_help_panel=TABLES)(_command_on_tables)
 
 
 def _print_version(wanted: bool) -> None:
@@ -31,7 +71,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=INTRODUCTION)
 def _options(
     version: Annotated[
         bool,
@@ -43,10 +83,10 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """Learn a classifier of points from answers about pairs: same, or different?"""  # noqa: D400 - a question
+    """Options that stand before a command."""
 
 
-@app.command()
+@app.command(rich_help_panel=PAPER)
 def demo(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where to write the figure (PNG, SVG).")
@@ -87,7 +127,7 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
-@app.command()
+@app.command(rich_help_panel=PAPER)
 def reproduce(
     experiments: Annotated[
         list[str],
@@ -183,7 +223,7 @@ def reproduce(
         _stop(problem)
 
 
-@app.command()
+@app.command(rich_help_panel=PAPER)
 def report(
     folder: Annotated[
         Path, typer.Argument(help="The folder given to `reproduce --out`.")
@@ -219,6 +259,3 @@ def _names(listed: str | None) -> tuple[str, ...] | None:
     if not names:
         raise ValueError("a list of names is empty; leave the option out to mean all")
     return names
-
-
-app.command()(plan)

@@ -1,0 +1,223 @@
+"""Single cells: what is missing, what is a number, what is a date, what is an id.
+
+Cells are text (CSV), or what Arrow makes of its types: int, float, bool, Decimal, date,
+datetime. Everything that looks at a cell does so by way of these few functions, when a
+model is made and when it is used, so that both understand a table in the same way.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+__all__ = [
+    "DATE_ORDERS",
+    "STYLES",
+    "days_of",
+    "id_of",
+    "is_missing",
+    "looks_like_formula",
+    "number_of",
+    "shown",
+    "text_of",
+]
+
+_MISSING = frozenset(
+    ("", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?", "-", "--", ".", "<na>")
+)
+
+# How numbers are written: 1234.5; 1 234,5 or 1.234,5; 1,234.5.
+STYLES = ("point", "comma", "thousands")
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_GROUP = "[ .'’\u00a0\u202f]"
+_COMMA = re.compile(
+    rf"[+-]?(\d+|\d{{1,3}}({_GROUP})\d{{3}}(\2\d{{3}})*)?(,\d*)?([eE][+-]?\d+)?"
+)
+_THOUSANDS = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?([eE][+-]?\d+)?")
+_WORDS_FOR_INFINITY = frozenset(("inf", "+inf", "-inf", "infinity", "-infinity"))
+
+DATE_ORDERS = ("year first", "day first", "month first")
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
+_SLASHES = re.compile(r"(\d{1,4})([/.])(\d{1,2})\2(\d{1,4})")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def is_missing(cell: Any) -> bool:
+    """Tell whether a cell holds nothing: empty, NA, null, NaN, ?, - and the like."""
+    if isinstance(cell, str):
+        return len(cell) < 10 and cell.strip().casefold() in _MISSING
+    return cell is None or cell != cell
+
+
+def shown(cell: Any, most: int = 40) -> str:
+    """Return a cell as it is shown in a message: quoted, and cut if it is long."""
+    text = cell if isinstance(cell, str) else str(cell)
+    return repr(text if len(text) <= most else text[:most] + "…")
+
+
+def id_of(cell: Any) -> str:
+    """Return an id as text: whole numbers without a point, text without outer space.
+
+    "007" and 7 are different ids; 7 of a Parquet file and "7" of a CSV file are one.
+
+    Examples
+    --------
+    >>> id_of(" 007 "), id_of(7), id_of(7.0), id_of(None)
+    ('007', '7', '7', '')
+    """
+    if isinstance(cell, str):
+        return cell.strip()
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float | Decimal) and cell == cell // 1:
+        return str(int(cell))
+    return str(cell)
+
+
+def text_of(cell: Any) -> str:
+    """Return a cell as a category; empty if it is missing.
+
+    Examples
+    --------
+    >>> text_of(" red "), text_of(True), text_of(3.0), text_of("n/a")
+    ('red', 'true', '3', '')
+    """
+    return "" if is_missing(cell) else id_of(cell)
+
+
+def number_of(cell: Any, style: str = "point") -> float | None:
+    """Return the number in a cell, NaN if it is missing or infinite, None if none.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+    style : {"point", "comma", "thousands"}
+        How a number is written: 1234.5, or 1 234,5 and 1.234,5, or 1,234.5.
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> number_of("1 234,5", "comma"), number_of("1,234.5", "thousands")
+    (1234.5, 1234.5)
+    >>> number_of("12a") is None
+    True
+    """
+    if isinstance(cell, str):
+        return _number_of_text(cell.strip(), style)
+    if is_missing(cell):
+        return math.nan
+    if isinstance(cell, int | float | Decimal):
+        try:
+            number = float(cell)
+        except OverflowError:
+            return math.nan
+        return number if math.isfinite(number) else math.nan
+    return None
+
+
+def _number_of_text(text: str, style: str) -> float | None:
+    if is_missing(text):
+        return math.nan
+    if len(text) > 400:
+        return None
+    if text.casefold() in _WORDS_FOR_INFINITY:
+        return math.nan
+    # Dashes and minus signs that word processors put in the place of a hyphen.
+    text = text.replace("−", "-")
+    if style == "comma":
+        if not _COMMA.fullmatch(text) or not any(c.isdigit() for c in text):
+            return None
+        text = re.sub(_GROUP, "", text).replace(",", ".")
+    elif style == "thousands":
+        if not _THOUSANDS.fullmatch(text):
+            return None
+        text = text.replace(",", "")
+    elif not _PLAIN.fullmatch(text):
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else math.nan
+
+
+def days_of(cell: Any, order: str = "year first") -> float | None:
+    """Return a date as days since 1970, NaN if it is missing, None if it is no date.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+    order : {"year first", "day first", "month first"}
+        Which way round dates are written: 2024-05-31 or 2024/5/31, 31/5/2024 or
+        31.5.2024, 5/31/2024.
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> days_of("1970-01-02"), days_of("1970-01-01 12:00"), days_of("2.1.1970")
+    (1.0, 0.5, None)
+    >>> days_of("2.1.1970", "day first")
+    1.0
+    """
+    if is_missing(cell):
+        return math.nan
+    if isinstance(cell, str):
+        moment = _moment_of_text(cell.strip(), order)
+    elif isinstance(cell, datetime):
+        moment = cell
+    elif isinstance(cell, date):
+        moment = datetime(cell.year, cell.month, cell.day, tzinfo=UTC)
+    else:
+        return None
+    if moment is None:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH).total_seconds() / 86400
+
+
+def _moment_of_text(text: str, order: str) -> datetime | None:
+    if len(text) > 40:
+        return None
+    try:
+        if order == "year first" and _ISO.fullmatch(text):
+            return datetime.fromisoformat(text)
+        parts = _SLASHES.fullmatch(text)
+        if parts is None:
+            return None
+        a, b, c = (int(parts[k]) for k in (1, 3, 4))
+        if (len(parts[1]) == 4) != (order == "year first"):
+            return None
+        if order != "year first" and len(parts[4]) != 4:
+            return None  # 1.2.24 might be anything
+        year, month, day = {
+            "year first": (a, b, c),
+            "day first": (c, b, a),
+            "month first": (c, a, b),
+        }[order]
+        return datetime(year, month, day, tzinfo=UTC)
+    except ValueError:  # the 31st of February
+        return None
+
+
+def looks_like_formula(text: str) -> bool:
+    """Tell whether a spreadsheet would run a cell as a formula: =, +, - or @ first.
+
+    Numbers, such as -5, are none.
+
+    Examples
+    --------
+    >>> looks_like_formula("=1+1"), looks_like_formula("-5"), looks_like_formula("a=b")
+    (True, False, False)
+    """
+    return text[:1] in tuple("=+-@\t\r") and number_of(text) is None

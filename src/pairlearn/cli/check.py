@@ -1,0 +1,125 @@
+"""`pairlearn check`: what is wrong or redundant in the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pairlearn.cli.asked import Asked, Columns, read_asked
+from pairlearn.cli.encode import look_at_columns
+from pairlearn.pairs import Pairs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Checked", "check_tables"]
+
+
+@dataclass
+class Checked:
+    """What the answers are like.
+
+    Attributes
+    ----------
+    asked : Asked
+        The pairs with their answers.
+    n_same, n_different, n_soft : int
+        Pairs by their answers; soft ones are counted in all.
+    n_points, n_without : int
+        Points, and those in no answered pair.
+    n_components, largest : int
+        Groups of points that answers join, and the points of the largest.
+    n_redundant : int
+        Answers that follow from others.
+    n_implied : int
+        Pairs whose answer is given or follows from those given.
+    cycles : list of list
+        Contradictions: (line, left id, right id, answer) of each pair on a closed path,
+        the refuted one first.
+    n_contradictions : int
+        How many there are.
+    n_disjoint : int
+        Pairs that share no point, as a certificate needs them.
+    columns : list of tuple
+        (name, what it is) for each column of the points.
+    notes : list of str
+        What to tell.
+    """
+
+    asked: Asked
+    n_same: int
+    n_different: int
+    n_soft: int
+    n_points: int
+    n_without: int
+    n_components: int
+    largest: int
+    n_redundant: int
+    n_implied: int
+    n_contradictions: int
+    n_disjoint: int
+    cycles: list[list[tuple[int, str, str, float]]]
+    columns: list[tuple[str, str]]
+    notes: list[str] = field(default_factory=list)
+
+
+def check_tables(
+    points: Path, pairs: Path, columns: Columns, *, most: int = 10
+) -> Checked:
+    """Look at a table of points and at answers about pairs of them.
+
+    Parameters
+    ----------
+    points, pairs : Path
+        The tables.
+    columns : Columns
+        How they are to be understood.
+    most : int
+        How many contradictions to show.
+
+    Returns
+    -------
+    Checked
+    """
+    asked = read_asked(points, pairs, columns)
+    look = look_at_columns(asked.points)
+    n_points = len(asked.points)
+    # The graph needs no features.
+    given, t = Pairs(np.zeros((n_points, 1)), asked.index), asked.t
+    used = given.used_points()
+    sizes = np.bincount(given.components()[used])
+    sizes = sizes[sizes > 0]
+    certain = np.abs(t) == 1
+    sure = given[certain]
+    joined = sure.used_points()
+    # A forest of the certain answers has one fewer links than points, in each tree.
+    n_needed = len(joined) - len(np.unique(sure.components()[joined]))
+    found = given.contradictions(t)
+    ids = asked.points.ids
+    cycles = [
+        [
+            (asked.lines[k][0], ids[given.left[k]], ids[given.right[k]], float(t[k]))
+            for k in cycle.tolist()
+        ]
+        for cycle in found[:most]
+    ]
+    notes = asked.notes + [column.note for column in look if column.note]
+    return Checked(
+        asked=asked,
+        n_same=int(np.sum(t > 0)),
+        n_different=int(np.sum(t < 0)),
+        n_soft=int(np.sum(~certain)),
+        n_points=n_points,
+        n_without=n_points - len(used),
+        n_components=len(sizes),
+        largest=int(sizes.max(initial=0)),
+        n_redundant=int(certain.sum()) - n_needed,
+        n_implied=given.closure(t).n_answers,
+        n_contradictions=len(found),
+        n_disjoint=len(given.disjoint(random_state=0)),
+        cycles=cycles,
+        columns=[(column.name, column.how) for column in look],
+        notes=notes,
+    )

@@ -1,0 +1,342 @@
+"""Which column is which: by option, by name, or by what it holds.
+
+Whatever could be meant in two ways is an error that names the candidates and the option
+that settles it. A wrong guess would make a wrong model.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pairlearn.cli.cells import id_of, shown
+from pairlearn.cli.errors import OptionError, TableError
+from pairlearn.cli.textfile import UNNAMED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pairlearn.cli.tables import Table
+
+__all__ = ["FoundIds", "find_answer", "find_id", "find_sides", "hint_about_ids"]
+
+# Names of the id column; those further down must also hold a different id in each row.
+_IDS = (
+    ("id", "ids"),
+    ("pointid", "itemid", "sampleid", "rowid", "recordid", "identifier", "uid", "uuid"),
+    ("key", "point", "item", "sample", "record", "name", "code", "number", "nr", "no"),
+    ("index", UNNAMED),
+)
+_SIDES = (
+    ("left", "right"), ("leftid", "rightid"), ("idleft", "idright"),
+    ("a", "b"), ("ida", "idb"), ("aid", "bid"), ("pointa", "pointb"),
+    ("itema", "itemb"), ("first", "second"), ("firstid", "secondid"),
+    ("id1", "id2"), ("item1", "item2"), ("itemid1", "itemid2"), ("point1", "point2"),
+    ("pointid1", "pointid2"), ("p1", "p2"), ("x1", "x2"), ("name1", "name2"),
+    ("key1", "key2"), ("i", "j"), ("source", "target"), ("from", "to"),
+    ("idx", "idy"), ("one", "other"), ("id", "otherid"),
+)  # fmt: skip
+_ANSWERS = (
+    "answer", "answers", "t", "same", "issame", "response", "verdict", "match",
+    "ismatch", "link", "similar", "issimilar", "label", "judgement", "judgment",
+    "relation", "decision", "vote", "sameordifferent", "constraint",
+)  # fmt: skip
+
+
+@dataclass
+class FoundIds:
+    """The ids of points, and where they come from."""
+
+    ids: list[str]
+    column: str | None
+    first_row: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def find_id(
+    table: Table,
+    option: str | None,
+    wanted: Collection[str] | None,
+    first_row: int | None,
+) -> FoundIds:
+    """Find the ids of points; see `pairlearn.cli.tables.read_points`."""
+    column = None
+    if option is not None:
+        column = _named(table, option, "--id")
+    elif first_row is None:
+        column = _id_by_name(table)
+        if column is None and wanted is not None:
+            column = _id_by_content(table, wanted)
+    if column is None:
+        return _row_numbers(table, wanted, first_row)
+    return FoundIds(_checked_ids(table, column), column)
+
+
+def _id_by_name(table: Table) -> str | None:
+    for number, tier in enumerate(_IDS):
+        found = [name for name in table.columns if _plain(name) in tier]
+        if number > 1:
+            found = [name for name in found if _is_unique(table.columns[name])]
+        if len(found) > 1:
+            raise TableError(
+                f"{table.name}: the ids may be in {_either(found)}; say which with "
+                f"--id, such as --id {found[0]!r}"
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def _id_by_content(table: Table, wanted: Collection[str]) -> str | None:
+    names = set(wanted)
+    found = [
+        name
+        for name, cells in table.columns.items()
+        if names <= {id_of(cell) for cell in cells} and _is_unique(cells)
+    ]
+    if len(found) > 1:
+        raise TableError(
+            f"{table.name}: the ids of the pairs are in {_either(found)}; say which is "
+            "meant with --id"
+        )
+    if found and all(map(_is_row_number, names)):
+        # A column of small whole numbers holds them by chance, or is a numbering.
+        raise TableError(
+            f"{table.name} has no column named id. The pairs hold whole numbers, which "
+            f"column {found[0]!r} holds too: say --id {found[0]!r}, or, if they are "
+            "row numbers, --first-row 0 or --first-row 1"
+        )
+    return found[0] if found else None
+
+
+def _row_numbers(
+    table: Table, wanted: Collection[str] | None, first_row: int | None
+) -> FoundIds:
+    """Return row numbers as ids; where they begin must be said, or show itself."""
+    n_points = len(table)
+    if wanted is not None:
+        strange = [name for name in wanted if not _is_row_number(name)]
+        if strange:
+            raise TableError(
+                f"{table.name} has no column of ids that the pairs speak of, such as "
+                f"{shown(strange[0])}. Its columns are {_listed(table.columns)}; say "
+                "which one holds the ids with --id"
+            )
+        numbers = [int(name) for name in wanted]
+        if first_row is None:
+            first_row = _first_row(table, min(numbers), max(numbers))
+        outside = [k for k in numbers if not first_row <= k < n_points + first_row]
+        if outside:
+            raise TableError(
+                f"row {outside[0]} is not in {table.name}, whose {n_points} rows are "
+                f"numbered from {first_row} to {n_points + first_row - 1}. If the "
+                "pairs hold ids, say which column of the points holds them with --id"
+            )
+    first_row = 1 if first_row is None else first_row
+    last = first_row + n_points - 1
+    note = (
+        f"{table.name} has no id column; its rows are numbered from {first_row} to "
+        f"{last}"
+    )
+    ids = [str(k) for k in range(first_row, last + 1)]
+    return FoundIds(ids, None, first_row, [note])
+
+
+def _first_row(table: Table, lowest: int, highest: int) -> int:
+    if lowest == 0 and highest < len(table):
+        return 0
+    if highest == len(table) and lowest > 0:
+        return 1
+    if highest > len(table) or lowest == 0:
+        raise TableError(
+            f"{table.name} has no column named id, and the pairs hold whole numbers "
+            f"from {lowest} to {highest}, which cannot be the numbers of its "
+            f"{len(table)} rows. Say which column holds the ids with --id"
+        )
+    raise TableError(
+        f"{table.name} has no column of ids, so the pairs seem to hold row numbers; "
+        "but it cannot be told whether the first row is 0 or 1. Say --first-row 0 or "
+        "--first-row 1, or which column holds the ids with --id"
+    )
+
+
+def _checked_ids(table: Table, column: str) -> list[str]:
+    """Return the ids of a column, each of which must be there once."""
+    ids = [id_of(cell) for cell in table.columns[column]]
+    for row, name in enumerate(ids):
+        if not name or "\n" in name or "\r" in name:
+            what = "no id" if not name else f"a line break in the id {shown(name)}"
+            raise TableError(
+                f"{table.place(row)}: {what} in column {column!r}. Give each point an "
+                "id of its own"
+            )
+    if len(set(ids)) < len(ids):
+        first: dict[str, int] = {}
+        twice = [
+            row for row, name in enumerate(ids) if first.setdefault(name, row) < row
+        ]
+        row = twice[0]
+        raise TableError(
+            f"{table.place(row)}: the id {shown(ids[row])} is that of "
+            f"{'line' if table.text else 'row'} {table.lines[first[ids[row]]]} too "
+            f"({len(twice)} row(s) repeat an id). Each point needs an id of its own; "
+            f"if another column than {column!r} holds the ids, say so with --id"
+        )
+    return ids
+
+
+def find_sides(
+    table: Table,
+    left: str | None,
+    right: str | None,
+    answer: str | None,
+    ids: Collection[str] | None,
+) -> tuple[str, str]:
+    """Find the two columns of ids in a table of pairs."""
+    if (left is None) != (right is None):
+        raise OptionError("give both --left and --right, or neither")
+    if left is not None and right is not None:
+        if left == right:
+            raise OptionError(f"--left and --right are both {left!r}")
+        return _named(table, left, "--left"), _named(table, right, "--right")
+    plain: dict[str, list[str]] = {}
+    for name in table.columns:
+        if name != answer:
+            plain.setdefault(_plain(name), []).append(name)
+    found = [
+        (one, other)
+        for a, b in _SIDES
+        for one in plain.get(a, [])
+        for other in plain.get(b, [])
+    ]
+    if len(found) > 1:
+        raise TableError(
+            f"{table.name}: the two points of a pair may be in "
+            f"{' or in '.join(f'{a!r} and {b!r}' for a, b in found)}; say which with "
+            "--left and --right"
+        )
+    if found:
+        return found[0]
+    return _sides_by_content(table, answer, ids)
+
+
+def _sides_by_content(
+    table: Table, answer: str | None, ids: Collection[str] | None
+) -> tuple[str, str]:
+    say = (
+        "say which two columns hold the ids with --left and --right; there are "
+        f"{_listed(table.columns)}"
+    )
+    if len(table.columns) < 2:
+        raise TableError(
+            f"{table.name} has one column, {_listed(table.columns)}; a table of pairs "
+            "has columns such as left,right,answer. Cells are divided by a comma, a "
+            "semicolon, a tab or a bar"
+        )
+    if ids is None:
+        raise TableError(f"{table.name}: {say}")
+    known = set(ids)
+    found = [
+        name
+        for name, cells in table.columns.items()
+        if name != answer and all(id_of(cell) in known for cell in cells)
+    ]
+    if len(found) != 2:
+        raise TableError(
+            f"{table.name}: no two columns are named left and right or the like, and "
+            f"{len(found)} column(s) hold ids of points; {say}"
+        )
+    if any(name in known for name in found):
+        raise TableError(
+            f"{table.name}: the first line, {_listed(table.columns)}, seems to be a "
+            "pair and not a header; put a header line above it: left,right,answer"
+        )
+    return found[0], found[1]
+
+
+def find_answer(
+    table: Table, option: str | None, sides: tuple[str, str], *, needed: bool
+) -> str | None:
+    """Find the column of the answers in a table of pairs."""
+    if option is not None:
+        if option in sides:
+            raise OptionError(f"--answer {option!r} is a column of ids")
+        return _named(table, option, "--answer")
+    rest = [name for name in table.columns if name not in sides]
+    found = [name for name in rest if _plain(name) in _ANSWERS]
+    if len(found) == 1:
+        return found[0]
+    if not needed and not found:
+        return None
+    if not rest:
+        raise TableError(
+            f"{table.name} has no column of answers beside {sides[0]!r} and "
+            f"{sides[1]!r}; add one: same or different"
+        )
+    raise TableError(
+        f"{table.name}: the answers may be in {_either(found or rest)}; say which with "
+        f"--answer, such as --answer {(found or rest)[0]!r}"
+    )
+
+
+def hint_about_ids(unknown: list[str], points: Table, ids: Collection[str]) -> str:
+    """Return why ids of pairs are not among those of the points, if it shows."""
+    known, names = set(ids), set(unknown)
+    ways = (
+        ("without “.0” at the end", lambda s: s.removesuffix(".0")),
+        ("without leading zeros", lambda s: s.lstrip("0") or "0"),
+        ("in upper or lower case", str.casefold),
+        (
+            "in one form of Unicode",
+            lambda s: unicodedata.normalize("NFKC", s),
+        ),
+    )
+    for how, change in ways:
+        if {change(name) for name in names} <= {change(name) for name in known}:
+            return f"; {how} they would be the same"
+    for name, cells in points.columns.items():
+        if names <= {id_of(cell) for cell in cells}:
+            return f"; but column {name!r} holds them: --id {name!r}"
+    return ""
+
+
+def _named(table: Table, name: str, option: str) -> str:
+    """Return the column that an option names."""
+    if name in table.columns:
+        return name
+    same = [c for c in table.columns if c.casefold() == name.strip().casefold()]
+    if len(same) == 1:
+        return same[0]
+    raise OptionError(
+        f"{option} {name!r}: {table.name} has no such column; there are "
+        f"{_listed(table.columns)}"
+    )
+
+
+def _plain(name: str) -> str:
+    """Return a name without case, spaces and punctuation."""
+    return name if name == UNNAMED else re.sub(r"[\W_]+", "", name).casefold()
+
+
+def _is_unique(cells: list[Any]) -> bool:
+    names = [id_of(cell) for cell in cells]
+    return all(names) and Counter(names).most_common(1)[0][1] == 1
+
+
+def _is_row_number(name: str) -> bool:
+    return (
+        name.isascii() and name.isdigit() and len(name) < 16 and str(int(name)) == name
+    )
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join(repr(name) for name in names)
+
+
+def _listed(names: Collection[str], most: int = 12) -> str:
+    some = ", ".join(shown(name) for name in list(names)[:most])
+    more = len(names) - most
+    return some + (f" and {more} more" if more > 0 else "")

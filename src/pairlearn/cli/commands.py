@@ -1,0 +1,564 @@
+"""The commands on tables: fit, predict, certify, explain, check.
+
+This file is read for every `--help`, so what takes long to import is imported inside
+the commands.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pairlearn.cli.errors import OptionError, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["certify", "check", "explain", "fit", "predict"]
+
+_TABLE = {"exists": True, "dir_okay": False, "readable": True, "show_default": False}
+_OF_TABLES = "How the tables are to be read"
+
+PointsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="POINTS", help="Table of points: CSV, TSV, Parquet, Arrow.", **_TABLE
+    ),
+]
+PairsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PAIRS", help="Table of pairs and answers about them.", **_TABLE
+    ),
+]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="A model that `fit` wrote.", **_TABLE),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Column of the points that holds their ids.",
+        show_default="found by its name",
+        rich_help_panel=_OF_TABLES,
+    ),
+]
+Left = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of the pairs with the id of the one point.",
+        show_default="found by its name",
+        rich_help_panel=_OF_TABLES,
+    ),
+]
+Right = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of the pairs with the id of the other point.",
+        show_default="found by its name",
+        rich_help_panel=_OF_TABLES,
+    ),
+]
+Answer = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of the pairs with the answers.",
+        show_default="found by its name",
+        rich_help_panel=_OF_TABLES,
+    ),
+]
+FirstRow = Annotated[
+    int | None,
+    typer.Option(
+        "--first-row",
+        min=0,
+        max=1,
+        help="Points have no ids; the pairs hold row numbers, counted from 0 or 1.",
+        show_default=False,
+        rich_help_panel=_OF_TABLES,
+    ),
+]
+Soft = Annotated[
+    bool,
+    typer.Option(
+        "--soft",
+        help="Answers are numbers from -1 (surely different) to 1 (surely the same).",
+        rich_help_panel=_OF_TABLES,
+    ),
+]
+SkipUnknown = Annotated[
+    bool,
+    typer.Option(
+        "--skip-unknown",
+        help="Leave out pairs of points that are not in the table of points.",
+        rich_help_panel=_OF_TABLES,
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print warnings only, on standard error.")
+]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, help="Seed of what is random.")
+]
+
+
+@contextmanager
+def told() -> Iterator[list[Path]]:
+    """Turn whatever goes wrong into one clear message and an exit code.
+
+    1: a problem in the data, 2: wrong usage, 130: interrupted.
+
+    Yields
+    ------
+    list of Path
+        To add the files to that have been written.
+    """
+    written: list[Path] = []
+    try:
+        yield written
+    except KeyboardInterrupt:
+        done = ", ".join(map(str, written))
+        _end(
+            f"interrupted; {f'written: {done}' if done else 'nothing was written'}", 130
+        )
+    except OptionError as error:
+        _end(str(error), 2)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("pairlearn"):
+            raise
+        _end(
+            f"this needs {error.name}, which is not installed: "
+            "pip install 'pairlearn[cli]'",
+            1,
+        )
+    except MemoryError:
+        _end("there is not enough memory for these tables", 1)
+    except OSError as error:
+        _end(f"{error.filename or 'a file'}: {error.strerror or error}", 1)
+    except ValueError as error:
+        _end(str(error), 1)
+
+
+def _end(message: str, code: int) -> None:
+    from pairlearn.cli.show import show_error
+
+    show_error(message)
+    raise typer.Exit(code) from None
+
+
+def fit(
+    points: PointsFile,
+    pairs: PairsFile,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="MODEL", help="Where to write the model (.skops)."
+        ),
+    ],
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B", help="Names of the two classes.", show_default="A,B"
+        ),
+    ] = None,
+    majority: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The class that holds more than half of the points: it settles which "
+            "group gets which name.",
+            show_default="the names are given arbitrarily",
+        ),
+    ] = None,
+    noise: Annotated[
+        str,
+        typer.Option(
+            metavar="RATE",
+            help="How often answers are wrong: auto (estimated), none, a rate such as "
+            "0.1, or two: 'same' said of pairs that are the same, and of pairs that "
+            "are not, such as 0.9,0.2.",
+        ),
+    ] = "auto",
+    holdout: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=0.5,
+            help="Share of the pairs kept aside for the certificate; 0: all pairs "
+            "train, and the certificate is an estimate.",
+        ),
+    ] = 0.2,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html",
+            help="Also write a page that shows all of it.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    id: Id = None,  # noqa: A002 - the user's word for it
+    left: Left = None,
+    right: Right = None,
+    answer: Answer = None,
+    first_row: FirstRow = None,
+    soft: Soft = False,
+    skip_unknown: SkipUnknown = False,
+) -> None:
+    """Learn a model from a table of points and answers about pairs of them.
+
+    Answers are same/different, yes/no, true/false, must-link/cannot-link,
+    1/-1 or 1/0; unsure ones are left out. Several answers about one pair
+    count as one, their mean. Columns of numbers, dates and categories are
+    used; missing cells are allowed. Some pairs are kept aside, and tell the
+    error of the model, without one class label.
+
+    Example:
+
+        pairlearn fit points.csv pairs.csv -o model.skops --majority healthy
+    """
+    with told() as written:
+        from pairlearn.cli.files import check_output
+        from pairlearn.cli.show import Progress, show_fit, show_notes
+
+        check_output(out, "--out", inputs=(points, pairs))
+        if report is not None:
+            check_output(report, "--report", (".html", ".htm"), (points, pairs))
+            if report.resolve() == out.resolve():
+                raise OptionError("--report and --out are the same file")
+        names, largest = _class_names(classes, majority)
+        rate = _noise(noise)
+        with Progress(quiet=quiet) as progress:
+            progress.step("starting")
+            from pairlearn.cli.fit import FitOptions, fit_tables
+            from pairlearn.cli.light import import_skops
+
+            columns = _columns(id, left, right, answer, first_row, soft, skip_unknown)
+            summary, about = fit_tables(
+                points,
+                pairs,
+                columns,
+                FitOptions(names, largest, rate, holdout, seed, report is not None),
+                progress.step,
+            )
+            progress.step("writing")
+            import_skops()
+            from pairlearn import save
+
+            save(summary.model, out, about=about)
+            written.append(out)
+            if report is not None:
+                from pairlearn.cli.page import write_page
+
+                write_page(report, summary)
+                written.append(report)
+        if quiet:
+            show_notes(summary.notes, error=True)
+            return
+        show_fit(summary, out, named=classes is not None or majority is not None)
+        if report is not None:
+            typer.echo(f"Report: {report}")
+
+
+def predict(
+    model: ModelFile,
+    points: PointsFile,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="Where to write classes and probabilities: .csv, .tsv or .parquet.",
+        ),
+    ],
+    id: Id = None,  # noqa: A002
+    quiet: Quiet = False,
+) -> None:
+    """Predict the class of each point of a table, and its probability.
+
+    The table has the columns that the model was made with, in any order;
+    others are ignored. It is read in parts, so it may be larger than the
+    memory. OUT has a row for each point: its id, its class, and the
+    probability of each class. Ids are written as they are, even if they
+    begin with = or @, which a spreadsheet takes for a formula.
+
+    Example:
+
+        pairlearn predict model.skops points.csv -o predictions.csv
+    """
+    with told() as written:
+        from pairlearn.cli.files import check_output
+        from pairlearn.cli.show import Progress, show_notes, show_predicted
+
+        check_output(out, "--out", (".csv", ".tsv", ".parquet"), (model, points))
+        with Progress(quiet=quiet) as progress:
+            fitted, about, notes = _load(model, progress)
+            from pairlearn.cli.predict import predict_table
+
+            found = predict_table(
+                fitted, about, points, out, id=id, step=progress.points
+            )
+            written.append(out)
+        found.notes = notes + found.notes
+        if quiet:
+            show_notes(found.notes, error=True)
+        else:
+            show_predicted(found, out)
+
+
+def certify(
+    model: ModelFile,
+    points: PointsFile,
+    pairs: PairsFile,
+    confidence: Annotated[
+        float, typer.Option(help="How sure the interval is to be.", metavar="SHARE")
+    ] = 0.95,
+    noise: Annotated[
+        float,
+        typer.Option(
+            min=0, metavar="RATE", help="How often an answer is wrong; below 1/2."
+        ),
+    ] = 0.0,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    id: Id = None,  # noqa: A002
+    left: Left = None,
+    right: Right = None,
+    answer: Answer = None,
+    first_row: FirstRow = None,
+    soft: Soft = False,
+    skip_unknown: SkipUnknown = False,
+) -> None:
+    """Tell the error of a model from answers that it has not seen.
+
+    The pairs are to be drawn at random. Those with points that the model
+    learnt from are left out, as are those that share a point with another;
+    what is left gives the error and an interval around it, without one class
+    label.
+
+    Example:
+
+        pairlearn certify model.skops points.csv fresh-pairs.csv
+    """
+    with told():
+        from pairlearn.cli.show import Progress, show_certified, show_notes
+
+        if not 0 < confidence < 1:
+            raise OptionError("--confidence must lie between 0 and 1, such as 0.95")
+        if not noise < 0.5:
+            raise OptionError("--noise must be below 0.5")
+        with Progress(quiet=quiet) as progress:
+            fitted, about, notes = _load(model, progress)
+            from pairlearn.cli.certify import certify_tables
+
+            if id is None and about.get("id") is not None:
+                id = _if_column(points, about["id"])  # noqa: A001
+            if id is None and first_row is None and about.get("id") is None:
+                first_row = about.get("first row")
+            progress.step("counting disagreements")
+            found = certify_tables(
+                fitted,
+                about,
+                points,
+                pairs,
+                _columns(id, left, right, answer, first_row, soft, skip_unknown),
+                confidence=confidence,
+                flip_rate=noise,
+                seed=seed,
+            )
+        found.notes = notes + found.notes
+        if quiet:
+            show_notes(found.notes, error=True)
+        else:
+            show_certified(found)
+
+
+def explain(
+    model: ModelFile,
+    points: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[POINTS]",
+            help="Points to measure importance with; else as it was in fit.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            show_default=False,
+        ),
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, help="How many columns to list.")] = 30,
+    seed: Seed = 0,
+) -> None:
+    """Tell which columns a model goes by.
+
+    The importance of a column is the share of points that change sides when
+    its values are shuffled among the points. Columns that tell the same
+    stand in for each other. A linear model shows its weights, too.
+
+    Example:
+
+        pairlearn explain model.skops
+    """
+    with told():
+        from pairlearn.cli.show import Progress, show_importance, show_notes
+
+        with Progress() as progress:
+            fitted, about, notes = _load(model, progress)
+            from pairlearn.cli.explain import changes_of_side, weights_of
+
+            weights, shares = weights_of(fitted), None
+            if points is not None:
+                from pairlearn.cli.predict import points_for_model
+
+                progress.step("shuffling columns")
+                frame = points_for_model(fitted, about, points)
+                shares = changes_of_side(fitted, frame, seed)
+            elif about.get("importance"):
+                shares = [(str(name), float(x)) for name, x in about["importance"]]
+        show_notes(notes, error=True)
+        if shares is None and weights is None:
+            raise TableError(
+                f"{model.name} does not tell which columns matter; name a table of "
+                f"points to find out with: pairlearn explain {model.name} POINTS (up "
+                "to 400 columns)"
+            )
+        if shares is not None:
+            what = "Points that change sides when a column is shuffled:"
+            show_importance(shares, what, share=True, most=most)
+        if weights is not None:
+            positive = str(fitted.classes_[-1])
+            what = f"Weights; a positive one speaks for {positive}:"
+            show_importance(weights, what, share=False, most=most)
+
+
+def check(
+    points: PointsFile,
+    pairs: PairsFile,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if answers contradict.")
+    ] = False,
+    most: Annotated[int, typer.Option(min=0, help="Contradictions to show.")] = 5,
+    id: Id = None,  # noqa: A002
+    left: Left = None,
+    right: Right = None,
+    answer: Answer = None,
+    first_row: FirstRow = None,
+    soft: Soft = False,
+    skip_unknown: SkipUnknown = False,
+) -> None:
+    """Look at the answers: what contradicts, what is redundant, what is missing.
+
+    Answers imply others: if a and b are different, and b and c are different,
+    then a and c are the same, since there are two classes. So some answers
+    follow from others, and some contradict. Nothing is written.
+
+    Example:
+
+        pairlearn check points.csv pairs.csv
+    """
+    with told():
+        from pairlearn.cli.show import Progress, show_checked
+
+        with Progress() as progress:
+            progress.step("reading the tables")
+            from pairlearn.cli.check import check_tables
+
+            columns = _columns(id, left, right, answer, first_row, soft, skip_unknown)
+            found = check_tables(points, pairs, columns, most=most)
+        show_checked(found)
+    if strict and (found.n_contradictions or found.asked.n_disagreeing):
+        raise typer.Exit(1)
+
+
+def _columns(
+    id: str | None,  # noqa: A002
+    left: str | None,
+    right: str | None,
+    answer: str | None,
+    first_row: int | None,
+    soft: bool,
+    skip_unknown: bool,
+) -> Any:
+    from pairlearn.cli.asked import Columns
+
+    if id is not None and first_row is not None:
+        raise OptionError("give --id or --first-row, not both")
+    return Columns(id, left, right, answer, first_row, soft, skip_unknown)
+
+
+def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
+    """Return a model, what is stored beside it, and what to tell about it."""
+    progress.step("loading the model")
+    from pairlearn.cli.light import import_skops
+
+    import_skops()
+    from pairlearn import load
+    from pairlearn.cli.fit import telling
+    from pairlearn.saving import describe
+
+    notes: list[str] = []
+    with telling(notes):
+        model = load(path)
+    about = describe(path)["about"]
+    return model, about if isinstance(about, dict) else {}, notes
+
+
+def _if_column(path: Path, name: str) -> str | None:
+    """Return the name of the id column if the table has it."""
+    from pairlearn.cli.tables import read_chunks
+
+    return name if name in next(iter(read_chunks(path))).columns else None
+
+
+def _class_names(
+    listed: str | None, majority: str | None
+) -> tuple[tuple[str, str], str | None]:
+    """Return the names of the two classes, and which is the larger."""
+    if listed is None:
+        if majority is None:
+            return ("A", "B"), None
+        name = majority.strip()
+        if not name:
+            raise OptionError("--majority must name a class")
+        return (f"not {name}", name), name
+    names = [name.strip() for name in listed.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise OptionError(
+            f"--classes {listed!r} must be two names with a comma between them, such "
+            "as --classes ill,healthy"
+        )
+    if majority is not None and majority.strip() not in names:
+        raise OptionError(
+            f"--majority {majority!r} must be one of the classes, {' or '.join(names)}"
+        )
+    return (names[0], names[1]), None if majority is None else majority.strip()
+
+
+def _noise(said: str) -> Any:
+    """Return what PairClassifier takes for noise."""
+    word = said.strip().casefold()
+    if word in ("auto", "none"):
+        return None if word == "none" else "auto"
+    try:
+        rates = [float(part) for part in word.split(",")]
+    except ValueError:
+        rates = []
+    if len(rates) == 1 and 0 <= rates[0] < 0.5:
+        return rates[0] or None
+    if len(rates) == 2 and 0 <= rates[1] < rates[0] <= 1:
+        return (rates[0], rates[1])
+    raise OptionError(
+        f"--noise {said!r} must be auto, none, a rate below 0.5, or two rates such as "
+        "0.9,0.2: how often 'same' is said of pairs that are the same, and of pairs "
+        "that are different"
+    )

@@ -1,0 +1,454 @@
+"""Columns of a table to numbers: a ColumnTransformer that is part of the model.
+
+What a column is (numbers, dates, categories, or nothing to learn from) is decided once,
+over all points, when the model is made. The model then reads the same cells in the same
+way for ever, whether they come as text or as numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from pairlearn.cli.cells import (
+    DATE_ORDERS,
+    STYLES,
+    days_of,
+    is_missing,
+    number_of,
+    shown,
+    text_of,
+)
+from pairlearn.cli.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from pairlearn._typing import Floats
+    from pairlearn.cli.tables import Points, Table
+
+__all__ = [
+    "CellError",
+    "Column",
+    "ReadDates",
+    "ReadNumbers",
+    "ReadText",
+    "look_at_columns",
+    "make_encoder",
+    "tidy",
+]
+
+# A text column with more different values than this share of its cells is names or
+# free text.
+_SELDOM_AGAIN = 0.5
+# Columns of so few cells are categories unless every cell differs.
+_FEW = 20
+# Categories beyond so many, the rarest, count as one; so do those seen once or twice.
+_MOST_CATEGORIES = 40
+_LEAST_OFTEN = 3
+# Squares and sums of larger numbers overflow.
+_LARGEST = 1e100
+_WRITTEN = {
+    "point": "numbers",
+    "comma": "numbers with decimal commas",
+    "thousands": "numbers with commas between thousands",
+}
+
+
+class CellError(ValueError):
+    """A cell that is not what its column held when the model was made.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    row : int
+        The row, from 0.
+    """
+
+    def __init__(self, column: str, row: int, cell: Any, expected: str) -> None:
+        super().__init__(
+            f"column {column!r} holds {shown(cell)}, but held {expected} when the "
+            "model was made"
+        )
+        self.column, self.row = column, row
+
+
+class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Base of transformers that read cells, one at a time; nothing is learnt."""
+
+    _expected = ""
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Record the names of the columns.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Cells.
+        y : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Read the cells.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Cells.
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_columns)
+        """
+        read = [self._read(str(name), X[name]) for name in X.columns]
+        return np.stack(read, axis=1)
+
+    def _read(self, name: str, column: Any) -> NDArray[Any]:
+        if getattr(column.dtype, "kind", "O") in "iuf":
+            values = np.asarray(column, dtype=np.float64)
+            return np.where(np.isfinite(values), values, np.nan)
+        out = np.empty(len(column))
+        for row, cell in enumerate(column.tolist()):
+            value = self._cell(cell)
+            if value is None:
+                raise CellError(name, row, cell, self._expected)
+            out[row] = value
+        return out
+
+    def _cell(self, cell: Any) -> float | None:
+        raise NotImplementedError
+
+
+class ReadNumbers(_ReadCells):
+    """Read cells as numbers; missing and infinite ones become NaN.
+
+    Parameters
+    ----------
+    style : {"point", "comma", "thousands"}, default="point"
+        How numbers are written, where they are text: 1234.5, or 1 234,5 and 1.234,5,
+        or 1,234.5.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ReadNumbers("comma").fit_transform(pd.DataFrame({"x": ["1,5", "", "2"]}))
+    array([[1.5],
+           [nan],
+           [2. ]])
+    """
+
+    _expected = "numbers"
+
+    def __init__(self, style: str = "point") -> None:
+        self.style = style
+
+    def _cell(self, cell: Any) -> float | None:
+        return number_of(cell, self.style)
+
+
+class ReadDates(_ReadCells):
+    """Read cells as days since 1970; missing ones become NaN.
+
+    Parameters
+    ----------
+    order : {"year first", "day first", "month first"}, default="year first"
+        Which way round dates are written.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> dates = pd.DataFrame({"day": ["31.01.1970", "01.02.1970"]})
+    >>> ReadDates("day first").fit_transform(dates)
+    array([[30.],
+           [31.]])
+    """
+
+    _expected = "dates"
+
+    def __init__(self, order: str = "year first") -> None:
+        self.order = order
+
+    def _cell(self, cell: Any) -> float | None:
+        return days_of(cell, self.order)
+
+    def _read(self, name: str, column: Any) -> NDArray[Any]:
+        if getattr(column.dtype, "kind", "O") == "M":
+            column = column.astype(object).where(column.notna(), None)
+        return super()._read(name, column)
+
+
+class ReadText(_ReadCells):
+    """Read cells as categories: text without outer blanks, empty where missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> ReadText().fit_transform(pd.DataFrame({"x": [" red", None]})).tolist()
+    [['red'], ['']]
+    """
+
+    def _read(self, name: str, column: Any) -> NDArray[Any]:  # noqa: ARG002
+        out = np.empty(len(column), dtype=object)
+        out[:] = [text_of(cell) for cell in column.tolist()]
+        return out
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column is.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : {"numbers", "dates", "categories", "left out"}
+        What it is.
+    form : str
+        How numbers or dates are written; else empty.
+    how : str
+        In words, how it was encoded, or why it was left out.
+    note : str
+        What to tell about it; empty if nothing.
+    """
+
+    name: str
+    kind: str
+    form: str
+    how: str
+    note: str = ""
+
+
+def look_at_columns(points: Points) -> list[Column]:
+    """Decide for each column of a table of points what it is.
+
+    Parameters
+    ----------
+    points : Points
+        The points.
+
+    Returns
+    -------
+    list of Column
+
+    Raises
+    ------
+    TableError
+        If there is nothing to learn from.
+    """
+    columns = [
+        _look_at(name, cells, points.table) for name, cells in points.features.items()
+    ]
+    if all(column.kind == "left out" for column in columns):
+        why = "; ".join(f"{column.name!r}: {column.how}" for column in columns[:5])
+        raise TableError(
+            f"{points.table.name} has no column to learn from ({why}); points need "
+            "numbers, dates or categories that differ"
+        )
+    return columns
+
+
+def _look_at(name: str, cells: list[Any], table: Table) -> Column:
+    there = [cell for cell in cells if not is_missing(cell)]
+    n_missing = len(cells) - len(there)
+    if not there:
+        return _left_out(name, "no cell holds anything")
+    distinct = Counter(text_of(cell) for cell in there)
+    if len(distinct) == 1 and not n_missing:
+        return _left_out(name, f"every cell is {shown(next(iter(distinct)))}")
+    missing = f"; {n_missing} missing" if n_missing else ""
+    if len(distinct) > 1:
+        found = _as_numbers(name, there, cells, table, missing) or _as_dates(
+            name, there, missing
+        )
+        if found is not None:
+            return found
+    if (len(distinct) == len(there) and len(there) > 2) or (
+        len(there) > _FEW and len(distinct) > _SELDOM_AGAIN * len(there)
+    ):
+        return _left_out(
+            name,
+            f"{len(distinct)} different texts in {len(there)} rows, such as "
+            f"{shown(there[0])}: names or free text",
+            _nearly_numbers(name, cells, table),
+        )
+    how = f"{len(distinct)} categories{missing}"
+    return Column(name, "categories", "", how, _nearly_numbers(name, cells, table))
+
+
+def _left_out(name: str, why: str, note: str = "") -> Column:
+    return Column(name, "left out", "", why, note or f"column {name!r} left out: {why}")
+
+
+def _as_numbers(
+    name: str, there: list[Any], cells: list[Any], table: Table, missing: str
+) -> Column | None:
+    if any(isinstance(cell, bool) for cell in there):
+        return None
+    fits = []
+    for style in STYLES:
+        numbers = [number_of(cell, style) for cell in there]
+        if None not in numbers:
+            fits.append((style, np.array(numbers, dtype=float)))
+    if not fits:
+        return None
+    style, values, note = *fits[0], ""
+    if len(fits) > 1 and style != "point" and not table.decimal_comma:
+        # 1,234 and nothing that settles what the comma is.
+        style, values = fits[-1]
+        note = (
+            f"column {name!r}: {shown(there[0])} and the like are read as thousands; "
+            "if the comma is a decimal one, divide the cells of the table by "
+            "semicolons"
+        )
+    n_infinite = int(np.isnan(values).sum())
+    if n_infinite:
+        note = (
+            f"column {name!r}: {n_infinite} infinite or too large number(s) are taken "
+            "for missing"
+        )
+    if n_infinite == len(values):
+        return _left_out(name, "no cell holds a finite number")
+    if np.nanmax(np.abs(values)) > _LARGEST:
+        row = next(
+            row
+            for row, cell in enumerate(cells)
+            if abs(number_of(cell, style) or 0) > _LARGEST
+        )
+        raise TableError(
+            f"{table.place(row)}: column {name!r} holds {shown(cells[row])}, a number "
+            "too large to be squared; correct it, or leave the cell empty"
+        )
+    if np.nanmax(values) == np.nanmin(values) and not missing and not n_infinite:
+        return _left_out(name, f"every cell is {shown(there[0])}")
+    return Column(name, "numbers", style, _WRITTEN[style] + missing, note)
+
+
+def _as_dates(name: str, there: list[Any], missing: str) -> Column | None:
+    fits = [
+        order
+        for order in DATE_ORDERS
+        if all(days_of(cell, order) is not None for cell in there)
+    ]
+    if not fits:
+        return None
+    if len(fits) > 1 and "." not in str(there[0]):
+        return _left_out(
+            name,
+            f"dates such as {shown(there[0])} may have the day or the month first; "
+            "write them as 2024-05-31",
+        )
+    order = fits[0]
+    return Column(name, "dates", order, f"dates, as days ({order}){missing}")
+
+
+def _nearly_numbers(name: str, cells: list[Any], table: Table) -> str:
+    """Return a note if a few cells alone keep a column from being numbers."""
+    numbers = [number_of(cell) for cell in cells]
+    words = [row for row, number in enumerate(numbers) if number is None]
+    n_numbers = sum(number is not None and number == number for number in numbers)
+    if n_numbers < 9 * len(words):
+        return ""
+    row = words[0] if words else 0
+    return (
+        f"column {name!r} is taken for text, though {n_numbers} of its cells are "
+        f"numbers: {len(words)} are not, first {shown(cells[row])} "
+        f"({table.place(row)}). Correct them, or leave them empty, to have numbers"
+    )
+
+
+def make_encoder(columns: list[Column]) -> ColumnTransformer:
+    """Return the transformer that turns these columns into numbers.
+
+    Numbers and dates: missing ones are replaced by the median, and a column more tells
+    where. Categories: a column for each but the rare, and one for missing; a category
+    that was not there when the model was made counts as a rare one. There is no
+    scaling, since PairClassifier scales by itself.
+
+    Parameters
+    ----------
+    columns : list of Column
+        The columns.
+
+    Returns
+    -------
+    ColumnTransformer
+    """
+    steps = []
+    for kind, forms, read in (
+        ("numbers", STYLES, ReadNumbers),
+        ("dates", DATE_ORDERS, ReadDates),
+    ):
+        for form in forms:
+            names = [c.name for c in columns if (c.kind, c.form) == (kind, form)]
+            imputer = SimpleImputer(
+                strategy="median", add_indicator=True, keep_empty_features=True
+            )
+            if names:
+                label = f"{kind} ({form})"
+                steps.append((label, make_pipeline(read(form), imputer), names))
+    names = [c.name for c in columns if c.kind == "categories"]
+    if names:
+        one_hot = OneHotEncoder(
+            handle_unknown="infrequent_if_exist",
+            min_frequency=_LEAST_OFTEN,
+            max_categories=_MOST_CATEGORIES,
+            drop="if_binary",
+            sparse_output=False,
+        )
+        steps.append(("categories", make_pipeline(ReadText(), one_hot), names))
+    return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
+
+
+def tidy(points: Points, columns: list[Column]) -> Any:
+    """Return the columns to learn from as a frame of floats and text.
+
+    Parameters
+    ----------
+    points : Points
+        The points.
+    columns : list of Column
+        What their columns are.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Numbers, and days since 1970, as floats; categories as text.
+    """
+    import pandas as pd
+
+    cells = points.features
+    read: dict[str, Any] = {}
+    for column in columns:
+        if column.kind == "numbers":
+            read[column.name] = _floats(cells[column.name], number_of, column.form)
+        elif column.kind == "dates":
+            read[column.name] = _floats(cells[column.name], days_of, column.form)
+        elif column.kind == "categories":
+            text = [text_of(cell) for cell in cells[column.name]]
+            read[column.name] = pd.Series(text, dtype=object)
+    return pd.DataFrame(read)
+
+
+def _floats(
+    cells: list[Any], read: Callable[[Any, str], float | None], form: str
+) -> Floats:
+    return np.array([read(cell, form) for cell in cells], dtype=float)

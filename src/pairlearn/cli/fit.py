@@ -1,0 +1,367 @@
+"""`pairlearn fit`: two tables to a model, with a certificate."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+import pairlearn
+from pairlearn.auto import PairClassifier
+from pairlearn.certificate import certify
+from pairlearn.cli.asked import Asked, Columns, read_asked
+from pairlearn.cli.encode import look_at_columns, make_encoder, tidy
+from pairlearn.cli.errors import TableError
+from pairlearn.cli.explain import changes_of_side
+from pairlearn.cli.summary import FitSummary
+from pairlearn.compose import make_pair_pipeline
+from pairlearn.pairs import Pairs
+from pairlearn.split import point_folds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pairlearn._typing import Floats, Ints
+    from pairlearn.certificate import Certificate
+    from pairlearn.cli.encode import Column
+
+__all__ = ["FitOptions", "about", "fit_tables", "keep_aside", "seen_points"]
+
+# Fewer pairs kept aside say next to nothing; then the certificate is cross-validated.
+_LEAST_KEPT = 20
+# Points by which the shares of the classes are told.
+_SHARE_POINTS = 2000
+# From this share of points in one class on, it is worth a word.
+_LOPSIDED = 0.98
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a model is to be made.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Names of the two classes.
+    majority : str or None
+        Which of them holds more than half of the points.
+    noise : "auto", None, float or tuple
+        As for PairClassifier.
+    holdout : float
+        Share of the pairs to keep aside for the certificate; 0: none.
+    seed : int
+        Seed.
+    suspicious : bool
+        Whether to look for suspicious answers.
+    """
+
+    classes: tuple[str, str] = ("A", "B")
+    majority: str | None = None
+    noise: Any = "auto"
+    holdout: float = 0.2
+    seed: int = 0
+    suspicious: bool = False
+
+
+def fit_tables(
+    points: Path,
+    pairs: Path,
+    columns: Columns,
+    options: FitOptions,
+    step: Callable[[str], None] = lambda _: None,
+) -> tuple[FitSummary, dict[str, Any]]:
+    """Make a model from a table of points and a table of answers.
+
+    Parameters
+    ----------
+    points, pairs : Path
+        The tables.
+    columns : Columns
+        How they are to be understood.
+    options : FitOptions
+        How the model is to be made.
+    step : callable
+        Told what is being done.
+
+    Returns
+    -------
+    summary : FitSummary
+        The model, and what was found.
+    about : dict
+        What is stored beside the model, for the other commands.
+    """
+    start = time.perf_counter()
+    step("reading the tables")
+    asked = read_asked(points, pairs, columns)
+    notes = asked.notes
+    found = look_at_columns(asked.points)
+    notes += [column.note for column in found if column.note]
+    frame = tidy(asked.points, found)
+    given, t = Pairs(frame, asked.index), asked.t
+    notes += notes_about_answers(given, t, asked)
+    if len(given) < 2 or np.all(t > 0) or np.all(t < 0):
+        only = "same" if np.all(t > 0) else "different"
+        raise TableError(
+            f"{pairs.name} holds {len(given)} pair(s), and all are answered '{only}'; "
+            "answers of both kinds are needed to tell two classes apart"
+        )
+    rng = check_random_state(options.seed)
+    trained, kept = keep_aside(given, t, options.holdout, rng)
+    if options.holdout and not len(kept):
+        notes.append(
+            "too few pairs, or too many that share points, to keep some aside: the "
+            "certificate is an estimate, cross-validated. For a guarantee, ask fresh "
+            "random pairs and call pairlearn certify"
+        )
+    model = make_pair_pipeline(
+        make_encoder(found),
+        PairClassifier(
+            classes=options.classes,
+            majority=options.majority,
+            noise=options.noise,
+            random_state=options.seed,
+        ),
+    )
+    step(f"learning from {len(trained)} pairs")
+    with telling(notes):
+        model.fit(given[trained], t[trained])
+    step("testing the model")
+    with telling(notes):
+        certificate = _certificate(model, given[kept], t[kept], options, notes)
+    notes += _notes_about_model(model, frame, certificate, options, rng)
+    importance = changes_of_side(model, frame, options.seed)
+    suspicious = None
+    if options.suspicious:
+        step("looking for suspicious answers")
+        suspicious = _suspicious(found, given, t, options.seed)
+    summary = FitSummary(
+        model=model,
+        points=frame,
+        ids=asked.points.ids,
+        pairs=given,
+        t=t,
+        certificate=certificate,
+        certificate_pairs=len(kept),
+        candidates=model[-1].candidates_,
+        suspicious=suspicious,
+        notes=notes,
+        columns=[(column.name, _how(column)) for column in found],
+        source={"points": points.name, "pairs": pairs.name},
+        seconds=time.perf_counter() - start,
+        classes=options.classes,
+        importance=importance,
+        version=pairlearn.__version__,
+    )
+    return summary, about(summary, found, asked, trained)
+
+
+def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, Ints]:
+    """Divide pairs into those to train on and those to keep for the certificate.
+
+    No point of a kept pair is in a training pair or in another kept pair. Pairs that
+    cross are used for neither. Where that would cost too many pairs, or leave too few
+    for a certificate, none is kept.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The pairs.
+    t : ndarray of shape (n_pairs,)
+        Their answers.
+    share : float
+        The share to keep, below 1/2; 0: none.
+    rng : RandomState
+        Seed.
+
+    Returns
+    -------
+    trained, kept : ndarray
+        Pair numbers.
+    """
+    everything, nothing = np.arange(len(pairs)), np.arange(0)
+    if not share or share * len(pairs) < _LEAST_KEPT:
+        return everything, nothing
+    n_splits = max(2, round(1 / share))
+    fold = point_folds(pairs, n_splits, rng)
+    inside = (fold[pairs.left] == 0).astype(int) + (fold[pairs.right] == 0)
+    kept, trained = np.flatnonzero(inside == 2), np.flatnonzero(inside == 0)
+    kept = kept[pairs[kept].disjoint(rng)]
+    enough = len(kept) >= _LEAST_KEPT and len(trained) >= (1 - 2 * share) * len(pairs)
+    both_kinds = np.any(t[trained] > 0) and np.any(t[trained] < 0)
+    return (trained, kept) if enough and both_kinds else (everything, nothing)
+
+
+def _certificate(
+    model: Any, pairs: Pairs, t: Floats, options: FitOptions, notes: list[str]
+) -> Certificate | None:
+    if not len(pairs):
+        cross_validated: Certificate | None = model[-1].certificate_
+        return cross_validated
+    soft = int(np.sum(np.abs(t) != 1))
+    if soft:
+        notes.append(
+            f"{soft} of the {len(t)} pairs kept for the certificate have soft or "
+            "divided answers, which count by their sign"
+        )
+    flip_rate = options.noise if isinstance(options.noise, float) else 0.0
+    return certify(model, pairs, np.sign(t), flip_rate=flip_rate)
+
+
+def notes_about_answers(pairs: Pairs, t: Floats, asked: Asked) -> list[str]:
+    """Return sentences about contradictions and about points without answers."""
+    notes = []
+    found = pairs.contradictions(t)
+    if len(found):
+        cycle = found[0]
+        lines = ", ".join(str(asked.lines[k][0]) for k in cycle[:6].tolist())
+        more = ", ..." if len(cycle) > 6 else ""
+        notes.append(
+            f"{len(found)} answer(s) contradict others, given two classes: first the "
+            f"answers in lines {lines}{more}, which cannot all be right; pairlearn "
+            "check shows them"
+        )
+    n_without = pairs.n_points - len(pairs.used_points())
+    if n_without:
+        notes.append(
+            f"{n_without} of {pairs.n_points} points are in no answered pair; the "
+            "model does not learn from them"
+        )
+    return notes
+
+
+def _notes_about_model(
+    model: Any,
+    frame: Any,
+    certificate: Certificate | None,
+    options: FitOptions,
+    rng: Any,
+) -> list[str]:
+    """Return sentences about a model that is of little use, or whose names may be."""
+    notes = []
+    some = rng.permutation(len(frame))[:_SHARE_POINTS]
+    predicted = model.predict(frame.iloc[np.sort(some)])
+    shares = {name: float(np.mean(predicted == name)) for name in options.classes}
+    largest = max(shares, key=shares.__getitem__)
+    if shares[largest] > _LOPSIDED:
+        notes.append(
+            f"the model puts {shares[largest]:.1%} of the points into class "
+            f"{largest!r}; it hardly tells two classes apart"
+        )
+    elif options.majority is not None and shares[options.majority] < 0.4:
+        notes.append(
+            f"class {options.majority!r} was said to hold most points, but the model "
+            f"puts {shares[options.majority]:.0%} into it; the names may be swapped"
+        )
+    if certificate is not None and certificate.clustering_interval[1] > 0.45:
+        low, high = certificate.clustering_interval
+        notes.append(
+            f"the error may be anything between {low:.0%} and {high:.0%}: the answers "
+            "do not show that the model is better than chance. More pairs, or columns "
+            "that bear on the question, are needed"
+        )
+    settled = model[-1].assignment_
+    if settled is not None and settled.p_value is not None and settled.p_value > 0.1:
+        notes.append(
+            f"the answers hardly tell which group is {options.majority!r} (p-value "
+            f"{settled.p_value:.2f}): the names may be swapped; look at some points "
+            "that you know"
+        )
+    return notes
+
+
+def _suspicious(columns: list[Column], pairs: Pairs, t: Floats, seed: int) -> Any:
+    """Rank the answers by a linear model, which is made in a moment, for each fold."""
+    from sklearn.preprocessing import StandardScaler
+
+    from pairlearn import MCLClassifier, suspicious_answers
+
+    linear = make_pair_pipeline(
+        make_encoder(columns), StandardScaler(), MCLClassifier(random_state=seed)
+    )
+    with telling([]):
+        return suspicious_answers(linear, pairs, t, random_state=seed)
+
+
+@contextmanager
+def telling(notes: list[str]) -> Iterator[None]:
+    """Turn warnings of the library into notes, in the words of the command line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        message = str(warning.message)
+        mine = issubclass(warning.category, UserWarning)
+        # These two are told in other words: see above, and `predict`.
+        known = "class assignment" in message or "unknown categories" in message
+        if mine and not known:
+            message = message.replace("pass noise=None", "say --noise none")
+            notes.append(message.replace("n_classes=2", "two"))
+
+
+def _how(column: Column) -> str:
+    return f"left out: {column.how}" if column.kind == "left out" else column.how
+
+
+def about(
+    summary: FitSummary, columns: list[Column], asked: Asked, trained: Ints
+) -> dict[str, Any]:
+    """Return what is stored beside a model, for the commands that use it."""
+    certificate = summary.certificate
+    return {
+        "made by": "pairlearn fit",
+        "id": asked.points.id_column,
+        "first row": asked.points.first_row,
+        "columns": [[c.name, c.kind, c.form] for c in columns],
+        "classes": list(summary.classes),
+        "majority": summary.model[-1].majority,
+        "pairs": len(trained),
+        "points": len(summary.pairs[trained].used_points()),
+        "certificate": None
+        if certificate is None
+        else asdict(certificate)
+        | {
+            "pair_interval": list(certificate.pair_interval),
+            "clustering_interval": list(certificate.clustering_interval),
+        },
+        "importance": None
+        if summary.importance is None
+        else [[name, share] for name, share in summary.importance],
+        "source": summary.source,
+        "seen": "".join(
+            sorted(
+                seen_points(
+                    summary.model,
+                    summary.points,
+                    summary.ids,
+                    summary.pairs[trained].used_points(),
+                )
+            )
+        ),
+    }
+
+
+def seen_points(model: Any, frame: Any, ids: list[str], rows: Ints) -> list[str]:
+    """Return a short fingerprint of each of some points: of its id and its features.
+
+    They tell later which pairs hold points that the model has learnt from, and say
+    nothing about the points themselves.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        encoded = np.ascontiguousarray(
+            model[0].transform(frame.iloc[rows]), dtype=float
+        )
+    return [
+        hashlib.blake2b(
+            ids[row].encode("utf-8", "surrogatepass") + b"\0" + features.tobytes(),
+            digest_size=6,
+        ).hexdigest()
+        for row, features in zip(rows.tolist(), encoded, strict=True)
+    ]

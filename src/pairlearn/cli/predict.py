@@ -1,0 +1,309 @@
+"""`pairlearn predict`: classes and probabilities of points, in parts."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.cli.cells import id_of, looks_like_formula, shown, text_of
+from pairlearn.cli.columns import find_id
+from pairlearn.cli.encode import CellError
+from pairlearn.cli.errors import OptionError, TableError
+from pairlearn.cli.files import replacing
+from pairlearn.cli.tables import CHUNK_ROWS, frame_of, read_chunks, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from pairlearn._typing import Floats
+    from pairlearn.cli.tables import Table
+
+__all__ = ["OUTPUTS", "Predicted", "points_for_model", "predict_table"]
+
+OUTPUTS = (".csv", ".tsv", ".parquet")
+
+
+@dataclass
+class Predicted:
+    """What was predicted.
+
+    Attributes
+    ----------
+    n_points : int
+        How many points.
+    counts : dict
+        How many in each class.
+    new : dict
+        By column, categories that the model has not seen, with how many points.
+    notes : list of str
+        What to tell.
+    """
+
+    n_points: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    new: dict[str, dict[str, int]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def predict_table(
+    model: Any,
+    about: dict[str, Any],
+    points: Path,
+    out: Path,
+    *,
+    id: str | None = None,  # noqa: A002 - the user's word for it
+    chunk: int = CHUNK_ROWS,
+    step: Callable[[int], None] = lambda _: None,
+) -> Predicted:
+    """Predict the points of a table, and write classes and probabilities.
+
+    The table is read, predicted and written in parts, so that memory does not grow
+    with it.
+
+    Parameters
+    ----------
+    model : Pipeline
+        A model, as `pairlearn fit` makes it.
+    about : dict
+        What was stored beside it.
+    points, out : Path
+        The table, and where to write: .csv, .tsv or .parquet.
+    id : str, optional
+        The column of the ids; None: as it was when the model was made, or by name.
+    chunk : int
+        Rows of a part.
+    step : callable
+        Told how many points are done.
+
+    Returns
+    -------
+    Predicted
+    """
+    found = Predicted()
+    # The first part is empty: it tells the columns before anything is written.
+    classes = [str(name) for name in model.classes_]
+    found.counts = dict.fromkeys(classes, 0)
+    wanted = wanted_columns(model, about)
+    known = _categories(model)
+    parts = read_chunks(points, chunk)
+    first = next(parts)
+    found.notes += first.notes
+    column = _id_column(first, id, about, found, wanted)
+    check_columns(first, wanted)
+    begin = about.get("first row")
+    begin = 1 if begin is None else int(begin)
+    if column is None:
+        found.notes.append(
+            f"{points.name} has no id column; its rows are numbered from {begin}"
+        )
+    name = _name_of_ids(column, classes)
+    n_formulas = 0
+    with replacing(out) as partial, _writer(partial, name, classes) as write:
+        for part in parts:
+            found.notes += part.notes
+            if not len(part):
+                continue
+            ids = _ids(part, column, begin + found.n_points)
+            labels, probabilities = _predict(model, part, wanted)
+            _count_new(part, known, found)
+            write(ids, labels, probabilities)
+            n_formulas += sum(map(looks_like_formula, ids))
+            for label in classes:
+                found.counts[label] += int(np.sum(labels == label))
+            found.n_points += len(part)
+            step(found.n_points)
+        if not found.n_points:
+            raise TableError(f"{points.name} has a header but no rows")
+    _tell(found, n_formulas, out)
+    return found
+
+
+def wanted_columns(model: Any, about: dict[str, Any]) -> list[str]:
+    """Return the columns that a model needs."""
+    if about.get("columns"):
+        return [name for name, kind, *_ in about["columns"] if kind != "left out"]
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise TableError(
+            "the model does not know its columns by name, so a table cannot be matched "
+            "with it; it was not made by pairlearn fit, nor from a data frame"
+        )
+    return [str(name) for name in names]
+
+
+def check_columns(table: Table, wanted: list[str]) -> None:
+    """Refuse a table without the columns that a model needs."""
+    missing = [name for name in wanted if name not in table.columns]
+    if missing:
+        some = ", ".join(shown(name) for name in missing[:8])
+        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+        raise TableError(
+            f"{table.name} lacks {len(missing)} column(s) that the model needs: "
+            f"{some}{more}. Its columns are "
+            f"{', '.join(shown(name) for name in list(table.columns)[:12])}"
+        )
+
+
+def frame_for_model(table: Table, wanted: list[str]) -> Any:
+    """Return the columns that a model needs as a frame of cells."""
+    return frame_of({name: table.columns[name] for name in wanted}, len(table))
+
+
+def _predict(model: Any, part: Table, wanted: list[str]) -> tuple[NDArray[Any], Floats]:
+    frame = frame_for_model(part, wanted)
+    try:
+        with warnings.catch_warnings():
+            # New categories are counted, and told once at the end.
+            warnings.filterwarnings("ignore", ".*unknown categories.*")
+            probabilities = model.predict_proba(frame)
+            labels = model.predict(frame)
+    except CellError as error:
+        raise TableError(f"{part.place(error.row)}: {error}") from None
+    return np.asarray([str(label) for label in labels], dtype=object), probabilities
+
+
+def _id_column(
+    table: Table,
+    option: str | None,
+    about: dict[str, Any],
+    found: Predicted,
+    wanted: list[str],
+) -> str | None:
+    if option is not None:
+        if option not in table.columns:
+            raise OptionError(
+                f"--id {option!r}: {table.name} has no such column; there are "
+                f"{', '.join(shown(name) for name in list(table.columns)[:12])}"
+            )
+        return option
+    if about.get("id") in table.columns:
+        return str(about["id"])
+    if about.get("made by") and about.get("id") is None:
+        return None
+    rest = {name: ["1"] for name in table.columns if name not in wanted}
+    # One row stands for all, since not all are read yet.
+    stub = type(table)(table.name, rest, [1], table.text)
+    column = find_id(stub, None, None, None).column if rest else None
+    if column is not None and about.get("id") is not None:
+        found.notes.append(
+            f"the ids are taken from column {column!r}; there is no column "
+            f"{about['id']!r}"
+        )
+    return column
+
+
+def _ids(part: Table, column: str | None, begin: int) -> list[str]:
+    if column is None:
+        return [str(k) for k in range(begin, begin + len(part))]
+    return [id_of(cell) for cell in part.columns[column]]
+
+
+def _name_of_ids(column: str | None, classes: list[str]) -> str:
+    taken = {"class", *(f"probability_{name}" for name in classes)}
+    return "id" if column is None or column in taken else column
+
+
+class _writer:  # noqa: N801 - used like a function
+    """Opens the output, and gives a function that adds rows to it."""
+
+    def __init__(self, path: Path, name: str, classes: list[str]) -> None:
+        self.path = path
+        self.names = [name, "class", *(f"probability_{c}" for c in classes)]
+
+    def __enter__(self) -> Callable[[list[str], NDArray[Any], Floats], None]:
+        if self.path.suffix.lower() == ".parquet":
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            kinds = [pa.string(), pa.string()] + [pa.float64()] * (len(self.names) - 2)
+            schema = pa.schema(list(zip(self.names, kinds, strict=True)))
+            parquet = pq.ParquetWriter(self.path, schema)
+            self.file: Any = parquet
+
+            def add(ids: list[str], labels: NDArray[Any], shares: Floats) -> None:
+                columns = [ids, labels.tolist(), *shares.T]
+                parquet.write_table(pa.table(columns, schema=schema))
+
+            return add
+        self.file = self.path.open("w", encoding="utf-8", newline="")
+        tab = self.path.suffix.lower() == ".tsv"
+        rows = csv.writer(
+            self.file, delimiter="\t" if tab else ",", lineterminator="\n"
+        )
+        rows.writerow(self.names)
+
+        def add_rows(ids: list[str], labels: NDArray[Any], shares: Floats) -> None:
+            rows.writerows(
+                (name, label, *(f"{share:.6g}" for share in each))
+                for name, label, each in zip(ids, labels, shares.tolist(), strict=True)
+            )
+
+        return add_rows
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+
+def _categories(model: Any) -> dict[str, set[str]]:
+    """Return the categories that a model knows, by column."""
+    try:
+        encoder = model[0].transformer_.named_transformers_["categories"]
+        names = encoder[0].feature_names_in_
+        return {
+            str(name): set(known)
+            for name, known in zip(names, encoder[-1].categories_, strict=True)
+        }
+    except (AttributeError, KeyError, TypeError, IndexError):
+        return {}
+
+
+def _count_new(part: Table, known: dict[str, set[str]], found: Predicted) -> None:
+    for name, categories in known.items():
+        for cell in part.columns[name]:
+            text = text_of(cell)
+            if text not in categories:
+                counts = found.new.setdefault(name, {})
+                # A column of ever new texts must not fill the memory.
+                text = text if text in counts or len(counts) < 1000 else "(others)"
+                counts[text] = counts.get(text, 0) + 1
+
+
+def _tell(found: Predicted, n_formulas: int, out: Path) -> None:
+    for name, counts in found.new.items():
+        some = ", ".join(
+            shown(text) if text else "an empty cell" for text in list(counts)[:3]
+        )
+        found.notes.append(
+            f"column {name!r}: {sum(counts.values())} point(s) hold a category that "
+            f"the model has not learnt from ({some}); it counts as a rare one"
+        )
+    if n_formulas and out.suffix.lower() != ".parquet":
+        found.notes.append(
+            f"{n_formulas} id(s) begin with =, +, - or @. They are written as they "
+            "are; a spreadsheet would run them as formulas, so import that column as "
+            "text"
+        )
+
+
+def points_for_model(model: Any, about: dict[str, Any], path: Path) -> Any:
+    """Return a table of points as a frame with the columns that a model needs."""
+    table = read_table(path)
+    wanted = wanted_columns(model, about)
+    check_columns(table, wanted)
+    frame = frame_for_model(table, wanted)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*unknown categories.*")
+            model.predict(frame.iloc[:1])
+            if about.get("made by"):
+                model[0].transform(frame)
+    except CellError as error:
+        raise TableError(f"{table.place(error.row)}: {error}") from None
+    return frame

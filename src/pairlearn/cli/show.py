@@ -1,0 +1,214 @@
+"""What the commands print: results on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from rich.console import Console
+from rich.status import Status
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pairlearn.certificate import Certificate
+    from pairlearn.cli.certify import Certified
+    from pairlearn.cli.check import Checked
+    from pairlearn.cli.predict import Predicted
+    from pairlearn.cli.summary import FitSummary
+
+__all__ = [
+    "Progress",
+    "show_certified",
+    "show_checked",
+    "show_fit",
+    "show_importance",
+    "show_notes",
+    "show_predicted",
+]
+
+_MOST_COLUMNS = 30
+_SAID = {1.0: "same", -1.0: "different"}
+
+
+class Progress:
+    """A line on standard error that says what is being done, on a terminal only."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        console = Console(stderr=True)
+        wanted = console.is_terminal and not quiet
+        self._status = Status("starting", console=console) if wanted else None
+
+    def __enter__(self) -> Self:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def step(self, doing: str) -> None:
+        """Say what is being done now."""
+        if self._status is not None:
+            self._status.update(Text(_printable(doing)))
+
+    def points(self, done: int) -> None:
+        """Say how many points are done."""
+        self.step(f"{done:,} points predicted")
+
+
+def _printable(text: str) -> str:
+    """Return text without characters that would steer the terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _say(text: str, *, error: bool = False, style: str = "") -> None:
+    # What users' tables hold is no markup, whatever brackets and colons are in it.
+    console = Console(stderr=error, soft_wrap=True)
+    console.print(Text(_printable(text), style=style))
+
+
+def _table(rows: list[tuple[str, str]], *titles: str) -> None:
+    table = Table(box=None, pad_edge=False, show_header=bool(titles))
+    table.add_column(titles[0] if titles else "", no_wrap=False)
+    table.add_column(titles[1] if titles else "", overflow="fold")
+    for left, right in rows:
+        table.add_row(Text(_printable(left)), Text(_printable(right)))
+    Console().print(table)
+
+
+def show_notes(notes: list[str], *, error: bool = False) -> None:
+    """Print what is to be told about the data, one line each."""
+    for note in notes:
+        _say(f"  • {note}" if not error else f"note: {note}", error=error)
+
+
+def _error_line(certificate: Certificate) -> str:
+    low, high = certificate.clustering_interval
+    return f"{certificate.clustering_error:.1%}, between {low:.1%} and {high:.1%}"
+
+
+def _how_certified(certificate: Certificate) -> str:
+    kind = (
+        "cross-validated, so an estimate"
+        if certificate.cross_validated
+        else "from pairs that the model has not seen"
+    )
+    wrong = certificate.flip_rate
+    noise = f", taking {wrong:.1%} of answers for wrong" if wrong else ""
+    return (
+        f"{100 * certificate.confidence:g}% confidence, {certificate.n_pairs} pairs, "
+        f"{kind}{noise}"
+    )
+
+
+def show_fit(summary: FitSummary, model: Path, *, named: bool) -> None:
+    """Print the outcome of a fit."""
+    n_same = int((summary.t > 0).sum())
+    n_different = len(summary.pairs) - n_same
+    rows = [
+        ("points", f"{len(summary.ids):,}, {summary.points.shape[1]} columns"),
+        ("pairs", f"{len(summary.t):,}: {n_same:,} same, {n_different:,} different"),
+    ]
+    if summary.certificate is None:
+        rows.append(("error", "not known: too few pairs that share no point"))
+    else:
+        rows.append(("error", _error_line(summary.certificate)))
+        rows.append(("", _how_certified(summary.certificate)))
+    rows.append(("time", f"{summary.seconds:.1f} s"))
+    _table(rows)
+    used = [name for name, share in summary.importance or [] if share > 0][:5]
+    if used:
+        _say(f"Columns that matter most: {', '.join(used)}")
+    if summary.notes:
+        _say("Notes on the data:")
+        show_notes(summary.notes)
+    if not named:
+        _say(
+            "The two groups are called A and B in no particular order. To name them: "
+            "--classes NAME,NAME, and --majority NAME for the larger one."
+        )
+    _say(f"Model: {model}", style="bold")
+
+
+def show_predicted(found: Predicted, out: Path) -> None:
+    """Print how many points got which class."""
+    shares = ", ".join(
+        f"{count:,} {name} ({count / found.n_points:.1%})"
+        for name, count in found.counts.items()
+    )
+    _say(f"{found.n_points:,} points: {shares}")
+    show_notes(found.notes)
+    _say(f"Predictions: {out}", style="bold")
+
+
+def show_certified(found: Certified) -> None:
+    """Print a certificate."""
+    _table(
+        [
+            ("error", _error_line(found.certificate)),
+            ("", "up to swapping the two classes"),
+            ("", _how_certified(found.certificate)),
+        ]
+    )
+    if found.notes:
+        show_notes(found.notes)
+    _say("It holds for random pairs, answered as well as those the model is used for.")
+
+
+def show_importance(
+    rows: list[tuple[str, float]], what: str, *, share: bool, most: int | None = None
+) -> None:
+    """Print columns with their importance or weight, the largest first."""
+    _say(what)
+    listed = rows[: most or _MOST_COLUMNS]
+    _table(
+        [(name, f"{value:.1%}" if share else f"{value:+.4g}") for name, value in listed]
+    )
+    if len(rows) > len(listed):
+        _say(f"and {len(rows) - len(listed)} more")
+
+
+def show_checked(found: Checked) -> None:
+    """Print what the answers are like."""
+    asked = found.asked
+    n_pairs = len(asked)
+    rows = [
+        ("points", f"{found.n_points:,}; {found.n_without:,} without an answer"),
+        ("rows of answers", f"{asked.n_rows:,}; {asked.n_unsure:,} unsure"),
+        (
+            "pairs",
+            f"{n_pairs:,}: {found.n_same:,} same, {found.n_different:,} different"
+            + (f" ({found.n_soft:,} soft or divided)" if found.n_soft else ""),
+        ),
+        ("components", f"{found.n_components:,} groups of points that answers join"),
+        ("", f"the largest has {found.largest:,} points"),
+        ("contradictions", f"{found.n_contradictions:,}"),
+        ("redundant", f"{found.n_redundant:,} answers follow from the others"),
+        ("closure", f"{found.n_implied:,} pairs have an answer, given or implied"),
+        (
+            "for a certificate",
+            f"{found.n_disjoint:,} pairs share no point with each other",
+        ),
+    ]
+    _table(rows)
+    for cycle in found.cycles:
+        _say("Contradiction, given two classes; these cannot all be right:")
+        for line, left, right, answer in cycle[:8]:
+            said = _SAID.get(answer, f"{answer:+g}")
+            _say(f"  line {line}: {left} and {right} are {said}")
+        if len(cycle) > 8:
+            _say(f"  and {len(cycle) - 8} more on the way round")
+    if found.n_contradictions > len(found.cycles):
+        _say(f"and {found.n_contradictions - len(found.cycles)} more contradictions")
+    if found.notes:
+        _say("Notes:")
+        show_notes(found.notes)
+    _table(found.columns[:_MOST_COLUMNS], "column", "what it is")
+
+
+def show_error(message: Any) -> None:
+    """Print what went wrong."""
+    _say(str(message), error=True)

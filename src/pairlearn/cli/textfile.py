@@ -1,0 +1,305 @@
+"""CSV and TSV files: encoding, delimiter, header, rows with their line numbers.
+
+A table that is not what it seems must not be read as something else, so the rules are
+strict: every row has as many cells as the header, quotes close, names are unique, and
+the delimiter is the one for which that is so.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import IO, TYPE_CHECKING
+
+from pairlearn.cli.cells import number_of, shown
+from pairlearn.cli.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["TextFile", "open_text"]
+
+DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+_BOMS = (  # the longer ones first: UTF-32 begins like UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_OTHER_FORMATS = (
+    (b"PK\x03\x04", "a zip or Excel file", "save it as CSV first"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel file", "save it as CSV first"),
+    (b"PAR1", "a Parquet file", "rename it to .parquet"),
+    (b"ARROW1", "an Arrow file", "rename it to .arrow"),
+    (b"\x1f\x8b", "a gzip file", "unpack it first"),
+    (b"%PDF", "a PDF file", "a table is needed, such as CSV"),
+)
+_BLOCK = 2**20
+# Rows that are looked at to find the delimiter.
+_SAMPLE = 200
+UNNAMED = "(unnamed)"
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A text table that has been looked at: how to read it, and its column names."""
+
+    path: Path
+    encoding: str
+    delimiter: str
+    names: list[str]
+    skip: int  # rows before the header: 1 for Excel's "sep=;"
+    notes: list[str] = field(default_factory=list)
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield each row with the number of the line that it begins in."""
+        width, name = len(self.names), self.path.name
+        dropped = width and self.names[-1] == ""
+        with self._open() as file:
+            rows = _records(file, self.delimiter, name)
+            for line, cells in islice(rows, self.skip + 1, None):
+                if len(cells) != width:
+                    raise TableError(
+                        f"{name}, line {line}: {_cells(len(cells))}, but the header "
+                        f"names {width}. A cell that holds "
+                        f"{DELIMITERS[self.delimiter]} or a line break must stand in "
+                        "double quotes"
+                    )
+                if dropped:
+                    if cells[-1].strip():
+                        raise TableError(
+                            f"{name}, line {line}: the last column has no name, but "
+                            f"holds {shown(cells[-1])}; name it in the header"
+                        )
+                    del cells[-1]
+                yield line, cells
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that are read."""
+        return self.names[:-1] if self.names[-1] == "" else self.names
+
+    def _open(self) -> IO[str]:
+        # newline="": line breaks inside quotes are the cell's own.
+        return self.path.open(encoding=self.encoding, newline="")
+
+
+def open_text(path: Path) -> TextFile:
+    """Find out how a CSV or TSV file is to be read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    TextFile
+
+    Raises
+    ------
+    TableError
+        If it is no such table, with what is wrong and where.
+    """
+    encoding, notes = _encoding(path)
+    with path.open(encoding=encoding, newline="") as file:
+        first = file.readline(_BLOCK)
+        if len(first) >= _BLOCK:
+            raise TableError(
+                f"{path.name}, line 1: the header is longer than a million characters; "
+                "is this a table with a header line?"
+            )
+        said = re.fullmatch(r"\s*\"?sep=([,;|\t])\"?\s*", first, re.IGNORECASE)
+        file.seek(0)
+        delimiter = said[1] if said else _delimiter(file, path)
+        file.seek(0)
+        skip = 1 if said else 0
+        header = next(
+            islice(_records(file, delimiter, path.name), skip, None), (1, [])
+        )[1]
+    names = _names(header, path)
+    return TextFile(path, encoding, delimiter, names, skip, notes)
+
+
+def _encoding(path: Path) -> tuple[str, list[str]]:
+    """Return the encoding, and a note where it is a guess."""
+    name = path.name
+    with path.open("rb") as file:
+        head = file.read(_BLOCK)
+        if not head.strip():
+            raise TableError(f"{name} is empty; a table with a header line is needed")
+        for magic, what, way_out in _OTHER_FORMATS:
+            if head.startswith(magic):
+                raise TableError(f"{name} is {what}, not a text table; {way_out}")
+        for bom, encoding in _BOMS:
+            if head.startswith(bom):
+                return _check(path, encoding), []
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        utf8, block, seen = True, head, 0
+        while block:
+            zero = block.find(b"\0")
+            if zero >= 0:
+                raise TableError(
+                    f"{name} holds a NUL byte, at byte {seen + zero}: it is no text "
+                    "table, or damaged, or in UTF-16 without its mark; save it as "
+                    "CSV in UTF-8"
+                )
+            if utf8:
+                try:
+                    decoder.decode(block)
+                except UnicodeDecodeError:
+                    utf8 = False
+            seen += len(block)
+            block = file.read(_BLOCK)
+        try:
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            utf8 = False
+    if utf8:
+        return "utf-8", []
+    if any(byte < 32 and byte not in b"\t\n\r\f\x1a" for byte in head):
+        raise TableError(
+            f"{name} is no text table: it holds control characters, and bytes that are "
+            "not UTF-8; save the table as CSV in UTF-8"
+        )
+    note = (
+        f"{name} is not UTF-8; it was read as Windows-1252 (Latin-1). If letters with "
+        "accents look wrong, save it as UTF-8"
+    )
+    try:
+        return _check(path, "cp1252"), [note]
+    except TableError:
+        return "latin-1", [note]
+
+
+def _check(path: Path, encoding: str) -> str:
+    """Return the encoding if the whole file is in it."""
+    try:
+        with path.open(encoding=encoding, newline="") as file:
+            while block := file.read(_BLOCK):
+                if "\0" in block:
+                    raise TableError(
+                        f"{path.name} holds a NUL character: it is damaged, or no text "
+                        "table; save it as CSV in UTF-8"
+                    )
+    except UnicodeError:
+        raise TableError(
+            f"{path.name} begins like {encoding.removesuffix('-sig').upper()}, but is "
+            "not; it may be damaged or cut off; save it as CSV in UTF-8"
+        ) from None
+    return encoding
+
+
+def _delimiter(file: IO[str], path: Path) -> str:
+    """Return the delimiter: the one that cuts the header and all rows alike."""
+    fits, header_only = {}, {}
+    for delimiter in DELIMITERS:
+        file.seek(0)
+        try:
+            sample = [r for _, r in islice(_records(file, delimiter, ""), _SAMPLE)]
+        except TableError:
+            # Quotes that do not close do not depend on the delimiter: told later.
+            file.seek(0)
+            header = next(csv.reader([file.readline()], delimiter=delimiter), [])
+            sample = [header, []]
+        width = len(sample[0]) if sample else 0
+        if width > 1:
+            header_only[delimiter] = width
+            if all(len(row) == width for row in sample):
+                fits[delimiter] = width
+    preferred = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
+    for found in (fits, header_only):
+        if preferred == "\t" and "\t" in found:
+            return "\t"
+        most = [d for d in found if found[d] == max(found.values())]
+        if len(most) == 1:
+            return most[0]
+        if most:
+            raise TableError(
+                f"{path.name}: the delimiter may be "
+                f"{' or '.join(DELIMITERS[d] for d in most)}; both cut the header into "
+                f"{found[most[0]]} columns. Put names that hold one of them in double "
+                "quotes, or save the table as Parquet"
+            )
+    return preferred
+
+
+def _records(
+    file: IO[str], delimiter: str, name: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not blank, with the line that each begins in."""
+    reader = csv.reader(file, delimiter=delimiter, strict=True, skipinitialspace=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise TableError(_told(str(error), name, line)) from None
+        if cells and (len(cells) > 1 or cells[0].strip()):
+            yield line, cells
+
+
+def _told(error: str, name: str, line: int) -> str:
+    """Return in a user's words what the csv module says."""
+    if "field larger" in error:
+        return (
+            f"{name}, line {line}: a cell is longer than {csv.field_size_limit():,} "
+            "characters. Does a double quote not close? If the cell is meant, leave "
+            "its column out or save the table as Parquet"
+        )
+    if "end of data" in error:
+        return (
+            f"{name}, line {line}: a double quote opens in this row and does not close "
+            "before the end of the file; close it, or write it twice if it is meant"
+        )
+    if "expected after" in error:
+        return (
+            f"{name}, line {line}: a double quote closes in the middle of a cell; a "
+            'double quote inside a quoted cell is written twice: ""'
+        )
+    return f"{name}, line {line}: {error}"
+
+
+def _names(header: list[str], path: Path) -> list[str]:
+    """Return the names of the columns; refuse a header that is none."""
+    names = [name.strip() for name in header]
+    if not any(names):
+        raise TableError(f"{path.name}: the header line names no column")
+    numbers = [number_of(name) for name in names]
+    if None not in numbers and any(number == number for number in numbers):
+        raise TableError(
+            f"{path.name}: the first line holds numbers, not column names; a header "
+            f"line is needed, such as {'id,' if len(names) > 1 else ''}x,..."
+        )
+    # A table that was saved with its row names has them in a first column without one.
+    if not names[0]:
+        names[0] = UNNAMED
+    empty = [k for k, name in enumerate(names[:-1], start=1) if not name]
+    if empty:
+        raise TableError(
+            f"{path.name}: column {empty[0]} has no name; name it in the header line"
+        )
+    check_unique(names, path.name)
+    return names
+
+
+def check_unique(names: list[str], table: str) -> None:
+    """Refuse columns that share a name."""
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise TableError(
+            f"{table}: {len(twice)} column name(s) occur more than once, first "
+            f"{shown(twice[0])}; columns are known by their names, so rename one"
+        )
+
+
+def _cells(number: int) -> str:
+    return "1 cell" if number == 1 else f"{number} cells"
