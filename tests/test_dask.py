@@ -679,7 +679,7 @@ class TestBadInput:
         (X, _), (pairs, t) = blobs, blob_pairs
         clf = CIPSClassifier(majority=1, random_state=0)
         _, kept, _ = clf._prepare_fit(pairs, t, None)
-        row = int(pairs.used_points()[kept.pairs.index[0, 0]])
+        row = int(pairs.used_points()[kept.taken().pairs.index[0, 0]])
         X = X.copy()
         X[row, 1] = np.nan
         with pytest.raises(ValueError, match=f"first in row {row}, column 1"):

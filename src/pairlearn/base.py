@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pairlearn import graph
 from pairlearn.assignment import (
     Assignment,
     assign_from_pairs,
@@ -42,7 +43,13 @@ if TYPE_CHECKING:
 
     from pairlearn._typing import Floats, Ints, PointsLike
 
-__all__ = ["Answered", "PairClassifierBase", "class_names", "split_for_assignment"]
+__all__ = [
+    "Answered",
+    "KeptPairs",
+    "PairClassifierBase",
+    "class_names",
+    "split_for_assignment",
+]
 
 
 class Answered(NamedTuple):
@@ -51,6 +58,35 @@ class Answered(NamedTuple):
     pairs: Pairs
     t: Floats
     weight: Floats
+
+
+class KeptPairs:
+    """Pairs kept aside from others; copies are made only when they are needed.
+
+    Parameters
+    ----------
+    given : Answered
+        All pairs.
+    numbers : ndarray
+        Which of them are kept aside.
+    """
+
+    def __init__(self, given: Answered, numbers: Ints) -> None:
+        self._given = given
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def t(self) -> Floats:
+        """Their answers."""
+        return self._given.t[self._numbers]
+
+    def taken(self) -> Answered:
+        """Return the pairs themselves."""
+        pairs, _, weight = self._given
+        return Answered(pairs[self._numbers], self.t, weight[self._numbers])
 
 
 def split_for_assignment(
@@ -79,9 +115,7 @@ def split_for_assignment(
     else:
         in_range = isinstance(assignment_size, numbers.Real) and 0 < assignment_size < 1
         n_kept = max(1, round(assignment_size * n_pairs)) if in_range else 0
-    # Small numbers and flags: of millions of pairs each array counts.
-    small = np.int32 if n_pairs < 2**31 else np.int64
-    order = rng.permutation(n_pairs).astype(small)
+    order = graph.shuffled(n_pairs, rng)
     alone = np.zeros(n_pairs, dtype=bool)
     alone[pairs.disjoint(rng)] = True
     order = np.concatenate([order[alone[order]], order[~alone[order]]])
@@ -389,7 +423,7 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         *,
         both_kinds: bool = True,
         assign: bool = True,
-    ) -> tuple[Answered, Answered, RandomState]:
+    ) -> tuple[Answered, KeptPairs, RandomState]:
         """Validate; return what to train on, what to assign with, and the generator."""
         given, answers, weight = self._validate_fit(
             pairs, t, sample_weight, both_kinds=both_kinds
@@ -408,20 +442,16 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
             assignment_size=self.assignment_size,
             rng=rng,
         )
+        everything = Answered(given, answers, weight)
+        aside = KeptPairs(everything, kept)
         if not len(kept):
             # All pairs are for training: no need to copy them.
-            empty = Answered(given[kept], answers[kept], weight[kept])
-            return Answered(given, answers, weight), empty, rng
-        if sample_weight is None:
-            # Ones that take no memory.
-            heavy, light = weight[: len(weight) - len(kept)], weight[: len(kept)]
-        else:
-            heavy, light = weight[train], weight[kept]
-        return (
-            Answered(self._thrifty(given[train]), answers[train], heavy),
-            Answered(given[kept], answers[kept], light),
-            rng,
-        )
+            return everything, aside, rng
+        # Without weights they are ones that take no memory.
+        plain = sample_weight is None
+        heavy = weight[: len(weight) - len(kept)] if plain else weight[train]
+        learn = Answered(self._thrifty(given[train]), answers[train], heavy)
+        return learn, aside, rng
 
     def _thrifty(self, pairs: Pairs) -> Pairs:
         """Return pairs to train on, without copying most of the points.
@@ -439,16 +469,17 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         """Tell whether points that are in no pair make no difference to training."""
         return False
 
-    def _assign_from(self, kept: Answered) -> Self:
+    def _assign_from(self, kept: KeptPairs) -> Self:
         """Settle the classes on pairs that training did not see, if asked to."""
         self.assignment_ = None
-        if len(kept.t):
+        if len(kept):
+            pairs, t, weight = kept.taken()
             # These points were validated when they came in, all but blocks.
-            points: Any = as_points(kept.pairs.X)
+            points: Any = as_points(pairs.X)
             scores = on_host(self._scores(points.X))
             if is_dask(points.X):
                 points.checked([scores])
-            self._assign_by(kept.pairs, scores, kept.t, kept.weight, self.majority)
+            self._assign_by(pairs, scores, t, weight, self.majority)
         return self
 
     def _class_names(self) -> NDArray[Any]:

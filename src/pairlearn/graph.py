@@ -23,11 +23,19 @@ from scipy.sparse import csgraph
 from pairlearn.validation import check_index
 
 if TYPE_CHECKING:
+    from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
     from pairlearn._typing import Bools, Floats, Ints
 
-__all__ = ["Closure", "Contradictions", "SpanningForest", "closure", "spanning_forest"]
+__all__ = [
+    "Closure",
+    "Contradictions",
+    "SpanningForest",
+    "closure",
+    "shuffled",
+    "spanning_forest",
+]
 
 # Pairs that are looked at together.
 _MANY = 2**16
@@ -306,6 +314,16 @@ def is_disjoint(n_points: int, index: Ints) -> bool:
     return bool(np.bincount(index.ravel(), minlength=n_points).max(initial=0) <= 1)
 
 
+def shuffled(n: int, rng: RandomState) -> Ints:
+    """Return the numbers below n in random order, as small as they can be.
+
+    Of millions of pairs each array counts.
+    """
+    order: Ints = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
+    rng.shuffle(order)
+    return order
+
+
 def disjoint_pairs(n_points: int, index: Ints, order: Ints) -> Ints:
     """Return pairs that share no point, taken greedily in the given order.
 
@@ -331,4 +349,4 @@ def disjoint_pairs(n_points: int, index: Ints, order: Ints) -> Ints:
             kept.append(part[chosen])
             used[left[chosen]] = used[right[chosen]] = True
             first[left] = first[right] = len(order)
-    return np.sort(np.concatenate(kept))
+    return np.sort(np.concatenate(kept)).astype(np.intp, copy=False)

@@ -359,6 +359,12 @@ class Pairs:
             key = np.asarray(key, dtype=None if key else np.intp)
         if np.ndim(key) > 1:
             raise IndexError("pairs are selected by a slice, a mask or pair numbers")
+        if isinstance(key, np.ndarray) and key.dtype == bool:
+            # A mask of rows would become row numbers, which take as much as the pairs;
+            # of things in one piece each it does not.
+            index = np.ascontiguousarray(self.index)
+            couples = index.view(f"V{2 * index.itemsize}")[:, 0]
+            return self._with_index(couples[key].view(index.dtype).reshape(-1, 2))
         return self._with_index(self.index[key])
 
     def __array__(
@@ -487,7 +493,7 @@ class Pairs:
         """
         from sklearn.utils import check_random_state
 
-        order = check_random_state(random_state).permutation(len(self))
+        order = graph.shuffled(len(self), check_random_state(random_state))
         return graph.disjoint_pairs(self.n_points, self.index, order)
 
     def components(self) -> Ints:

@@ -12,7 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairlearn import metrics
 from pairlearn.assignment import majority_sign
-from pairlearn.base import Answered, PairClassifierBase, split_for_assignment
+from pairlearn.base import (
+    Answered,
+    KeptPairs,
+    PairClassifierBase,
+    split_for_assignment,
+)
 from pairlearn.lazy import by_blocks
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.tables import stack_rows
@@ -81,7 +86,7 @@ class PairClusterer(PairClassifierBase):
             X = stack_rows(X, self._validate_points(unlabeled, reset=False))
         self._learn(X, part.index, answers[used], weight[used], used, rng)
         self.rows_ = np.unique(given.index[used])
-        kept = Answered(inner[held_out], answers[held_out], weight[held_out])
+        kept = KeptPairs(Answered(inner, answers, weight), held_out)
         return self._assign_from(kept)
 
     def fit_predict(
@@ -124,7 +129,7 @@ class PairClusterer(PairClassifierBase):
         used, held_out = self._split(inner, answers, weight, rng)
         self._learn(points, given.index[used], answers[used], weight[used], used, rng)
         self.rows_ = np.arange(points.shape[0])
-        kept = Answered(inner[held_out], answers[held_out], weight[held_out])
+        kept = KeptPairs(Answered(inner, answers, weight), held_out)
         self._assign_from(kept)
         return self.labels_
 
