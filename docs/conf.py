@@ -1,5 +1,7 @@
 """Sphinx configuration."""
 
+from sphinx_gallery.sorting import ExplicitOrder
+
 import pairlearn
 
 project = "pairlearn"
@@ -11,10 +13,42 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
 ]
 # The notes are a part of the report.
-exclude_patterns = ["_build", "reproduction/notes.md"]
+exclude_patterns = ["_build", "reproduction/notes.md", "gallery/*.py"]
 html_extra_path = ["reproduction/report.html"]
 html_theme = "pydata_sphinx_theme"
 html_title = "pairlearn"
 numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",  # every script there is an example, and is run
+    "within_subsection_order": ExplicitOrder(
+        [
+            "boundary_step_by_step.py",
+            "rings_without_tuning.py",
+            "kernels_on_banana.py",
+            "certificate_against_truth.py",
+            "class_assignment.py",
+            "priors.py",
+            "how_many_pairs.py",
+            "wrong_answers.py",
+            "digits_of_mnist.py",
+            "images_with_a_network.py",
+            "citations_of_pubmed.py",
+            "strings_with_landmarks.py",
+            "sets_with_landmarks.py",
+            "*",
+        ]
+    ),
+    "image_srcset": ["2x"],
+    "capture_repr": (),  # what matters is printed
+    # A page that only depends on the code: no times, no versions.
+    "show_signature": False,
+    "write_computation_times": False,
+    "min_reported_time": float("inf"),
+    "download_all_examples": False,
+}
