@@ -56,7 +56,7 @@ docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 
 clean:  ## remove everything that the targets above made
-	rm -rf .venv* docs/_build .pytest_cache .mypy_cache .ruff_cache pairlearn-demo.png
+	rm -rf .venv* docs/_build docs/gallery .pytest_cache .mypy_cache .ruff_cache pairlearn-demo.png
 
 # One environment for all targets; each adds the extra that it needs.
 $(VENV)/%.stamp: pyproject.toml constraints.txt

@@ -46,9 +46,9 @@ print(f"random couples that do, too: {np.mean(same[t < 0]):.1%}")
 
 # %%
 # ``MCLClassifier`` takes every couple for "different". ``LinkClassifier`` takes it for
-# what it is: a draw from all pairs. Both have the same model and the same penalty, fixed
-# here for speed (``LinkClassifier(alpha="auto")`` finds one by itself). The dotted line
-# had the labels of all 4,000 articles.
+# what it is: a draw from all pairs. Both have the same model and the same penalty,
+# fixed here for speed (``LinkClassifier(alpha="auto")`` finds one by itself). The
+# dotted line had the labels of all 4,000 articles.
 
 methods = {
     "couples are different": MCLClassifier(alpha=3e-5),

@@ -4,12 +4,13 @@ Which side is which? Class assignment, and when it fails
 
 Pairs draw the boundary, but "same" and "different" never name its sides. If it is known
 which class is the majority, pairs can name them too (Theorem 2). This example shows how
-many pairs that takes, why it fails near prior 1/2, and why a simpler rule is no way out.
+many pairs that takes, why it fails near prior 1/2, and why a simpler rule is no way
+out.
 """
 
 # %%
-# The points are those of the paper: on a line, class +1 around 1 and class -1 around -1,
-# the latter spread more widely. Let the classifier say +1 right of a threshold.
+# The points are those of the paper: on a line, class +1 around 1 and class -1 around
+# -1, the latter spread more widely. Let the classifier say +1 right of a threshold.
 #
 # The rule: count how often the class of a point differs from the answer of its pair. In
 # the mean that is Q = (2p - 1) R + 1 - p, with the prior p and the error R. If class +1
@@ -40,9 +41,9 @@ def share_wrong(prior, n_pairs, threshold=0.0, repeats=200):
 
 
 # %%
-# The nearer the prior is to 1/2, the less the pairs say. At 1/2 itself they say nothing:
-# both signs agree equally well with all answers, however many there are. Dashed lines
-# are the guarantee of Lemma 3, which the simulation keeps well below.
+# The nearer the prior is to 1/2, the less the pairs say. At 1/2 itself they say
+# nothing: both signs agree equally well with all answers, however many there are.
+# Dashed lines are the guarantee of Lemma 3, which the simulation keeps well below.
 
 priors = np.linspace(0.5, 0.9, 9)
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")

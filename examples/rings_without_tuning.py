@@ -39,8 +39,8 @@ for kernel in ("linear", "rbf 0.25"):
     print(f"{kernel}: {best[kernel].pair_error:.1%} of held-out answers wrong")
 
 # %%
-# On the left new points, and how sure the classifier is that a place belongs to
-# the inner ring. On the right the best model of each kernel: the linear one is no better
+# On the left new points, and how sure the classifier is that a place belongs to the
+# inner ring. On the right the best model of each kernel: the linear one is no better
 # than "constant", which does not look at the point.
 
 BLUE, ORANGE = "#0072B2", "#D55E00"

@@ -5,8 +5,8 @@ Two families of words, by the words they resemble
 Points need not be vectors: a similarity is enough. The words here are made up: two
 languages with syllables of their own, and one syllable in ten borrowed from the other,
 so that two words in a hundred belong to the other language by the look of them. No word
-is ever labelled. The learner is told for 400 pairs whether the two words are of the same
-language.
+is ever labelled. The learner is told for 400 pairs whether the two words are of the
+same language.
 """
 
 import random

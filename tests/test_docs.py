@@ -17,7 +17,7 @@ from pairlearn import datasets, losses, metrics, neural, theory
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 # Made by the build, or by `pairlearn report`.
-MADE = {"_build", "auto_examples", "reproduction"}
+MADE = {"_build", "gallery", "reproduction"}
 PAGES = [
     ROOT / "README.md",
     *sorted(
