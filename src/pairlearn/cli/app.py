@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 import pairlearn
+from pairlearn.cli.datasets import datasets
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -222,3 +223,4 @@ def _names(listed: str | None) -> tuple[str, ...] | None:
 
 
 app.command()(plan)
+app.command()(datasets)
