@@ -157,10 +157,11 @@ def _tell(found: DataSet, tables: Practice, out: Path) -> None:
     typer.echo(
         f"The larger class is {tables.majority!r}, {tables.share:.0%} of the points."
     )
-    files = " ".join(
-        shlex.quote(str(out / f"{name}.csv")) for name in ("points", "pairs")
-    )
-    typer.echo(f"Next: pairlearn fit {files}")
+    files = [str(out / name) for name in ("points.csv", "pairs.csv")]
+    command = ["pairlearn", "fit", *files, "-o", str(out / "model.skops")]
+    command += ["--classes", ",".join(found.classes), "--majority", tables.majority]
+    command += ["--report", str(out / "page.html")]
+    typer.echo(f"Next: {shlex.join(command)}")
 
 
 def _stop(message: str, code: int) -> NoReturn:
