@@ -55,13 +55,9 @@ def commands(block):
 
 def run_command(arguments):
     """Run one command of the command line in this process."""
-    typer = pytest.importorskip("typer")
     testing = pytest.importorskip("typer.testing")
     from pairlearn.cli.app import app
 
-    known = typer.main.get_command(app).commands
-    if arguments[0] not in known:
-        pytest.skip(f"there is no command {arguments[0]} yet")
     result = testing.CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, f"pairlearn {shlex.join(arguments)}\n{result.output}"
 

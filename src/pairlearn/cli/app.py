@@ -10,6 +10,7 @@ import typer
 
 import pairlearn
 from pairlearn.cli import commands
+from pairlearn.cli.datasets import datasets
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(rich_help_panel=BEFORE)(plan)
+app.command(rich_help_panel=BEFORE)(datasets)
 app.command(rich_help_panel=BEFORE)(commands.check)
 for _command_on_tables in (
     commands.fit,
