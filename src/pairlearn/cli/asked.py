@@ -109,6 +109,7 @@ def read_asked(points: Path, pairs: Path, columns: Columns) -> Asked:
         wanted=set(asked.left) | set(asked.right),
         first_row=columns.first_row,
     )
+    _check_header(asked, found)
     outcome = Asked(found, np.empty((0, 2), dtype=np.intp), np.empty(0), [])
     outcome.notes += point_table.notes + pair_table.notes + found.notes
     outcome.n_rows = len(asked)
@@ -133,6 +134,16 @@ def read_asked(points: Path, pairs: Path, columns: Columns) -> Asked:
         )
     _join(outcome, index[rows], answers.t[rows], [pair_table.lines[r] for r in rows])
     return outcome
+
+
+def _check_header(asked: AskedPairs, points: Points) -> None:
+    """Refuse a table of pairs whose first line is a pair, and not a header."""
+    left, right, answer = asked.names
+    if {left, right} <= set(points.ids):
+        raise TableError(
+            f"{asked.table.name}: the first line, {left},{right},{answer}, seems to be "
+            "a pair and not a header; put a header line above it: left,right,answer"
+        )
 
 
 def _look_up(

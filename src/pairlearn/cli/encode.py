@@ -258,7 +258,7 @@ def look_at_columns(points: Points) -> list[Column]:
         _look_at(name, cells, points.table) for name, cells in points.features.items()
     ]
     if all(column.kind == "left out" for column in columns):
-        why = "; ".join(f"{column.name!r}: {column.how}" for column in columns[:5])
+        why = "; ".join(column.note for column in columns[:5])
         raise TableError(
             f"{points.table.name} has no column to learn from ({why}); points need "
             "numbers, dates or categories that differ"
@@ -411,7 +411,6 @@ def make_encoder(columns: list[Column]) -> ColumnTransformer:
             handle_unknown="infrequent_if_exist",
             min_frequency=_LEAST_OFTEN,
             max_categories=_MOST_CATEGORIES,
-            drop="if_binary",
             sparse_output=False,
         )
         steps.append(("categories", make_pipeline(ReadText(), one_hot), names))

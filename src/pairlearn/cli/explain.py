@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -54,20 +53,18 @@ def changes_of_side(
     points = points.reset_index(drop=True)
     changed: list[float] = []
     at_a_time = max(1, _BATCH // n_rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        before = model.predict(points)
-        for begin in range(0, len(names), at_a_time):
-            copies = []
-            for name in names[begin : begin + at_a_time]:
-                copy = points.copy()
-                # From all points, so that few points still show the column's values.
-                drawn = frame[name].iloc[rng.permutation(len(frame))[:n_rows]]
-                copy[name] = drawn.to_numpy()
-                copies.append(copy)
-            after = model.predict(pd.concat(copies, ignore_index=True))
-            moved = after.reshape(len(copies), n_rows) != before
-            changed += moved.mean(axis=1).tolist()
+    before = model.predict(points)
+    for begin in range(0, len(names), at_a_time):
+        copies = []
+        for name in names[begin : begin + at_a_time]:
+            copy = points.copy()
+            # From all points, so that few points still show the column's values.
+            drawn = frame[name].iloc[rng.permutation(len(frame))[:n_rows]]
+            copy[name] = drawn.to_numpy()
+            copies.append(copy)
+        after = model.predict(pd.concat(copies, ignore_index=True))
+        moved = after.reshape(len(copies), n_rows) != before
+        changed += moved.mean(axis=1).tolist()
     order = np.argsort(-np.array(changed), kind="stable")
     return [(str(names[k]), changed[k]) for k in order]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,8 @@ def replacing(path: Path) -> Iterator[Path]:
     Path
         Where to write it: a name in the same folder, with the same ending.
     """
-    partial = path.with_name(f".partial-{os.getpid()}-{path.name}")
+    # Short, since a long name and some more would be too long.
+    partial = path.with_name(f".partial-{secrets.token_hex(6)}{path.suffix[:20]}")
     try:
         yield partial
         if path.exists():

@@ -298,9 +298,8 @@ def telling(notes: list[str]) -> Iterator[None]:
     for warning in caught:
         message = str(warning.message)
         mine = issubclass(warning.category, UserWarning)
-        # These two are told in other words: see above, and `predict`.
-        known = "class assignment" in message or "unknown categories" in message
-        if mine and not known:
+        # What is said about class assignment is told in other words, above.
+        if mine and "class assignment" not in message:
             message = message.replace("pass noise=None", "say --noise none")
             notes.append(message.replace("n_classes=2", "two"))
 
@@ -353,11 +352,7 @@ def seen_points(model: Any, frame: Any, ids: list[str], rows: Ints) -> list[str]
     They tell later which pairs hold points that the model has learnt from, and say
     nothing about the points themselves.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        encoded = np.ascontiguousarray(
-            model[0].transform(frame.iloc[rows]), dtype=float
-        )
+    encoded = np.ascontiguousarray(model[0].transform(frame.iloc[rows]), dtype=float)
     return [
         hashlib.blake2b(
             ids[row].encode("utf-8", "surrogatepass") + b"\0" + features.tobytes(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +87,11 @@ def predict_table(
     """
     found = Predicted()
     # The first part is empty: it tells the columns before anything is written.
+    if not hasattr(model, "predict_proba"):
+        raise TableError(
+            "the model has no probabilities, so it was not made by pairlearn fit; use "
+            "its method predict in Python"
+        )
     classes = [str(name) for name in model.classes_]
     found.counts = dict.fromkeys(classes, 0)
     wanted = wanted_columns(model, about)
@@ -159,14 +163,13 @@ def frame_for_model(table: Table, wanted: list[str]) -> Any:
 def _predict(model: Any, part: Table, wanted: list[str]) -> tuple[NDArray[Any], Floats]:
     frame = frame_for_model(part, wanted)
     try:
-        with warnings.catch_warnings():
-            # New categories are counted, and told once at the end.
-            warnings.filterwarnings("ignore", ".*unknown categories.*")
-            probabilities = model.predict_proba(frame)
-            labels = model.predict(frame)
+        probabilities = model.predict_proba(frame)
     except CellError as error:
         raise TableError(f"{part.place(error.row)}: {error}") from None
-    return np.asarray([str(label) for label in labels], dtype=object), probabilities
+    # As `predict` does, without scoring the points again: of classes that are as
+    # likely, the first.
+    labels = [str(model.classes_[k]) for k in probabilities.argmax(axis=1)]
+    return np.array(labels, dtype=object), probabilities
 
 
 def _id_column(
@@ -299,11 +302,9 @@ def points_for_model(model: Any, about: dict[str, Any], path: Path) -> Any:
     check_columns(table, wanted)
     frame = frame_for_model(table, wanted)
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".*unknown categories.*")
-            model.predict(frame.iloc[:1])
-            if about.get("made by"):
-                model[0].transform(frame)
+        model.predict(frame.iloc[:1])
+        if about.get("made by"):
+            model[0].transform(frame)
     except CellError as error:
         raise TableError(f"{table.place(error.row)}: {error}") from None
     return frame

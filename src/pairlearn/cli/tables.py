@@ -118,7 +118,7 @@ def _read_text(path: Path, n_rows: int) -> Iterator[Table]:
         return Table(path.name, columns, lines, decimal_comma=comma, notes=notes)
 
     yield part()
-    notes = []
+    lines, rows, notes = [], [], []
     for line, cells in file.rows():
         # Spreadsheets leave rows of delimiters alone below a table.
         if len(cells) > 1 and not any(map(str.strip, cells)):

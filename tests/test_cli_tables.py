@@ -1,0 +1,582 @@
+"""Reading tables: what is read is what was written, or there is a clear error."""
+
+import csv
+from datetime import date, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from pairlearn.cli.asked import Columns, read_asked
+from pairlearn.cli.cells import days_of, id_of, is_missing, number_of
+from pairlearn.cli.encode import (
+    CellError,
+    ReadNumbers,
+    look_at_columns,
+    make_encoder,
+    tidy,
+)
+from pairlearn.cli.errors import OptionError
+from pairlearn.cli.tables import (
+    TableError,
+    frame_of,
+    read_chunks,
+    read_pairs,
+    read_points,
+    read_table,
+)
+
+POINTS = "id,x,colour\np1,1.5,red\np2,2,blue\np3,-3,red\n"
+PAIRS = "left,right,answer\np1,p2,same\np2,p3,different\n"
+
+
+def write(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.fixture
+def read(tmp_path):
+    def go(content, name="points.csv"):
+        return read_table(write(tmp_path, name, content))
+
+    return go
+
+
+class TestEncodingsAndDelimiters:
+    @pytest.mark.parametrize(
+        "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le-bom"]
+    )
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    def test_all_are_read_alike(self, read, encoding, delimiter, end):
+        text = POINTS.replace("red", "größe 😀").replace(",", delimiter)
+        text = text.replace("\n", end)
+        data = (
+            b"\xff\xfe" + text.encode("utf-16-le")
+            if encoding == "utf-16-le-bom"
+            else text.encode(encoding)
+        )
+        table = read(data)
+        assert table.columns == {
+            "id": ["p1", "p2", "p3"],
+            "x": ["1.5", "2", "-3"],
+            "colour": ["größe 😀", "blue", "größe 😀"],
+        }
+        assert table.lines == [2, 3, 4]
+        assert table.notes == []
+
+    def test_latin_1_is_read_and_told(self, read):
+        table = read("id,place\n1,Zürich\n2,Orléans\n".encode("latin-1"))
+        assert table.columns["place"] == ["Zürich", "Orléans"]
+        assert "not UTF-8" in table.notes[0]
+
+    def test_late_latin_1_is_noticed(self, read):
+        text = "id,x\n" + "".join(f"{k},1\n" for k in range(200_000)) + "é,1\n"
+        table = read(text.encode("latin-1"))
+        assert table.columns["id"][-1] == "é"
+        assert table.notes
+
+    def test_delimiter_follows_the_header_not_the_cells(self, read):
+        table = read("id;x;note\n1;1,5;a, b, c\n2;2,5;d, e, f\n")
+        assert table.columns["x"] == ["1,5", "2,5"]
+        assert table.columns["note"] == ["a, b, c", "d, e, f"]
+        assert table.decimal_comma
+
+    def test_quoted_names_hide_delimiters(self, read):
+        table = read('id,"size; mm"\n1,3\n2,4\n')
+        assert table.columns["size; mm"] == ["3", "4"]
+
+    def test_rows_settle_the_delimiter(self, read):
+        table = read("id;size, mm\n1;3\n2;4\n")
+        assert table.columns["size, mm"] == ["3", "4"]
+
+    def test_a_delimiter_that_cannot_be_told_is_an_error(self, read):
+        with pytest.raises(TableError, match="a comma or a semicolon"):
+            read("id;size, mm\n1;3,5\n2;4,5\n")
+
+    def test_the_line_of_excel_that_names_the_delimiter(self, read):
+        table = read("sep=;\nid;x,y\n1;3,5\n")
+        assert table.columns == {"id": ["1"], "x,y": ["3,5"]}
+        assert table.lines == [3]
+
+    def test_tsv_may_hold_commas_in_its_header(self, read):
+        table = read("id\ta,b\n1\t2,3\n", "points.tsv")
+        assert table.columns == {"id": ["1"], "a,b": ["2,3"]}
+
+    def test_line_breaks_and_quotes_in_cells(self, read):
+        table = read('id,text\n1,"two\nlines"\n2,"says ""no"""\n3,x\n')
+        assert table.columns["text"] == ["two\nlines", 'says "no"', "x"]
+        assert table.lines == [2, 4, 5]
+
+
+class TestMalformed:
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"", "is empty"),
+            (b" \n\n", "is empty"),
+            (b"id,x\n", "has a header but no rows"),
+            ("id,x\n1,2\n3\n", r"line 3: 1 cell, but the header names 2"),
+            ("id,x\n1,2\n3,4,5\n", r"line 3: 3 cells"),
+            ('id,x\n1,"2\n3,4\n', "line 2: a double quote opens in this row"),
+            ('id,x\n1,"2"3\n', "line 2: a double quote closes in the middle"),
+            (b"id,x\n1,\x002\n", "NUL byte, at byte 7"),
+            ("id,x,x\n1,2,3\n", "column name.* occur more than once, first 'x'"),
+            ("id,,x\n1,2,3\n", "column 2 has no name"),
+            (",,\n1,2,3\n", "names no column"),
+            ("1,2,3\n4,5,6\n", "numbers, not column names"),
+            ("id,x\n1," + "a" * 200_000 + "\n", "longer than 131,072 characters"),
+            (b"PK\x03\x04" + bytes(90), "zip or Excel file"),
+            (b"PAR1" + bytes(90), "rename it to .parquet"),
+            (b"\x1f\x8b" + bytes(90), "gzip"),
+            (b"\x89\x01\xff\xfe\x02binary\n", "no text table"),
+            (b"\xff\xfei\x00d\x00,", "begins like UTF-16, but is not"),
+            ("id,x,\n1,2,\n2,3,4\n", "line 3: the last column has no name, but"),
+        ],
+    )
+    def test_the_error_says_what_is_wrong_and_where(self, read, content, message):
+        with pytest.raises(TableError, match=message) as caught:
+            read(content)
+        assert "points.csv" in str(caught.value)
+
+    def test_ten_megabytes_in_a_cell(self, read):
+        with pytest.raises(TableError, match="line 2: a cell is longer"):
+            read('id,x\n1,"' + "y" * 10_000_000 + '"\n')
+
+    def test_unknown_endings_are_listed(self, read, tmp_path):
+        with pytest.raises(TableError, match=r"\.xlsx; tables are read from \.csv"):
+            read("x", "points.xlsx")
+        with pytest.raises(TableError, match="ends in nothing"):
+            read("x", "points")
+        with pytest.raises(TableError, match="folder"):
+            read_table(tmp_path)
+
+    def test_rows_of_delimiters_alone_are_left_out_and_told(self, read):
+        table = read("id,x\n1,2\n,\n,\n3,4\n,\n")
+        assert table.columns["id"] == ["1", "3"]
+        assert table.notes == ["points.csv: 3 row(s) of empty cells were left out"]
+
+    def test_an_unnamed_last_column_that_is_empty_is_ignored(self, read):
+        assert list(read("id,x,\n1,2,\n").columns) == ["id", "x"]
+
+
+class TestChunks:
+    @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "feather"])
+    def test_parts_make_up_the_whole(self, tmp_path, suffix):
+        n = 2503
+        path = tmp_path / f"points.{suffix}"
+        columns = {"id": list(range(n)), "x": [k / 4 for k in range(n)]}
+        if suffix == "csv":
+            rows = "".join(f"{k},{k / 4}\n" for k in range(n))
+            path.write_text("id,x\n" + rows)
+        elif suffix == "parquet":
+            pq.write_table(pa.table(columns), path, row_group_size=700)
+        elif suffix == "feather":
+            pyarrow.feather.write_feather(pa.table(columns), path)
+        else:
+            with pa.OSFile(str(path), "wb") as sink:
+                table = pa.table(columns)
+                with pa.ipc.new_stream(sink, table.schema) as stream:
+                    stream.write_table(table, max_chunksize=900)
+        parts = list(read_chunks(path, 1000))
+        assert max(map(len, parts)) <= 1000
+        ids = [id_of(cell) for part in parts for cell in part.columns["id"]]
+        assert ids == [str(k) for k in range(n)]
+        x = [number_of(cell) for part in parts for cell in part.columns["x"]]
+        assert x == [k / 4 for k in range(n)]
+        lines = [line for part in parts for line in part.lines]
+        assert lines == list(range(1 + (suffix == "csv"), n + 1 + (suffix == "csv")))
+
+
+class TestArrow:
+    def test_types_become_cells(self, tmp_path):
+        path = tmp_path / "points.parquet"
+        when = datetime(2024, 5, 31, 12)  # noqa: DTZ001 - Arrow without a zone
+        table = pa.table(
+            {
+                "id": pa.array([1, 2], pa.int64()),
+                "big": pa.array([2**60, None], pa.int64()),
+                "on": [True, None],
+                "day": pa.array([date(2024, 5, 31), None]),
+                "when": pa.array([when, None], pa.timestamp("ns")),
+                "kind": pa.array(["a", "b"]).dictionary_encode(),
+                "price": pa.array([None, 3], pa.decimal128(8, 2)),
+            }
+        )
+        pq.write_table(table, path)
+        points = read_points(path)
+        assert points.ids == ["1", "2"]
+        cells = points.features
+        assert cells["big"] == [2**60, None]
+        assert id_of(cells["big"][0]) == str(2**60)
+        assert days_of(cells["when"][0]) == days_of("2024-05-31") + 0.5
+        assert days_of(cells["day"][0]) == days_of("2024-05-31")
+        assert cells["kind"] == ["a", "b"]
+        assert number_of(cells["price"][1]) == 3.0
+        assert is_missing(cells["price"][0])
+
+    @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather", ".ipc"])
+    @pytest.mark.parametrize("content", [b"", b"no table", b"PAR1xxxxPAR1", b"ARROW1"])
+    def test_damaged_files(self, tmp_path, suffix, content):
+        path = write(tmp_path, "points" + suffix, content)
+        with pytest.raises(TableError, match=r"points\."):
+            read_table(path)
+
+    def test_nested_columns_are_refused(self, tmp_path):
+        path = tmp_path / "points.parquet"
+        pq.write_table(pa.table({"id": [1], "v": [[1.0, 2.0]]}), path)
+        with pytest.raises(TableError, match="column 'v' holds lists"):
+            read_table(path)
+
+    def test_ids_of_parquet_and_csv_match(self, tmp_path):
+        points = tmp_path / "points.parquet"
+        table = pa.table({"id": [7.0, 8.0, 9.0], "x": [1.0, 2.0, 3.0]})
+        pq.write_table(table, points)
+        pairs = write(tmp_path, "pairs.csv", "a,b,t\n7,8,1\n8,9,-1\n")
+        asked = read_asked(points, pairs, Columns())
+        assert asked.index.tolist() == [[0, 1], [1, 2]]
+
+
+class TestCells:
+    @pytest.mark.parametrize(
+        ("text", "style", "number"),
+        [
+            ("1.5", "point", 1.5),
+            (" -2e3 ", "point", -2000.0),
+            ("−4", "point", -4.0),
+            ("1,5", "point", None),
+            ("1_000", "point", None),
+            ("0x10", "point", None),
+            ("=1+1", "point", None),
+            ("1,5", "comma", 1.5),
+            ("1 234,5", "comma", 1234.5),
+            ("1.234.567,8", "comma", 1234567.8),
+            ("1.2.3", "comma", None),
+            (",", "comma", None),
+            ("1,234.5", "thousands", 1234.5),
+            ("12,34", "thousands", None),
+            ("12345", "thousands", 12345.0),
+        ],
+    )
+    def test_numbers(self, text, style, number):
+        assert number_of(text, style) == number
+
+    @pytest.mark.parametrize("text", ["", "NA", "n/a", "NaN", "null", "?", "-", " "])
+    def test_missing(self, text):
+        assert is_missing(text)
+        assert np.isnan(number_of(text))
+
+    @pytest.mark.parametrize("text", ["inf", "-Infinity", "1e999"])
+    def test_infinite_numbers_are_missing(self, text):
+        assert np.isnan(number_of(text))
+
+    @pytest.mark.parametrize(
+        ("text", "order", "same_as"),
+        [
+            ("2024/5/31", "year first", "2024-05-31"),
+            ("31.05.2024", "day first", "2024-05-31"),
+            ("31/05/2024", "day first", "2024-05-31"),
+            ("05/31/2024", "month first", "2024-05-31"),
+            ("2024-05-31T00:00:00Z", "year first", "2024-05-31"),
+            ("2024-05-31 02:00+02:00", "year first", "2024-05-31"),
+        ],
+    )
+    def test_dates(self, text, order, same_as):
+        assert days_of(text, order) == days_of(same_as)
+
+    @pytest.mark.parametrize("text", ["2023-02-29", "31.02.2024", "1.2.24", "May 5"])
+    def test_no_dates(self, text):
+        assert days_of(text, "day first") is None
+
+
+class TestFindingColumns:
+    def find(self, tmp_path, points, pairs, **columns):
+        return read_asked(
+            write(tmp_path, "points.csv", points),
+            write(tmp_path, "pairs.csv", pairs),
+            Columns(**columns),
+        )
+
+    @pytest.mark.parametrize("name", ["ID", "Point ID", "item_id", "key", "name"])
+    @pytest.mark.parametrize(
+        "sides", ["left,right", "Left ID,Right ID", "id1,id2", "a,b", "source,target"]
+    )
+    @pytest.mark.parametrize("answer", ["answer", "Same", "verdict", "t"])
+    def test_by_name(self, tmp_path, name, sides, answer):
+        points = POINTS.replace("id", name, 1)
+        pairs = PAIRS.replace("left,right,answer", f"{sides},{answer}")
+        asked = self.find(tmp_path, points, pairs)
+        assert asked.index.tolist() == [[0, 1], [1, 2]]
+        assert asked.t.tolist() == [1, -1]
+        assert list(asked.points.features) == ["x", "colour"]
+
+    def test_by_content(self, tmp_path):
+        pairs = PAIRS.replace("left,right,answer", "eins,zwei,answer")
+        assert len(self.find(tmp_path, POINTS, pairs)) == 2
+        points = POINTS.replace("id", "kennung", 1)
+        assert len(self.find(tmp_path, points, PAIRS)) == 2
+
+    def test_by_option_whatever_the_case(self, tmp_path):
+        points = "id,code,x\nu,p1,1\nv,p2,2\nw,p3,3\n"
+        assert len(self.find(tmp_path, points, PAIRS, id="CODE")) == 2
+
+    def test_the_other_column_is_named_when_ids_do_not_match(self, tmp_path):
+        points = "id,code,x\nu,p1,1\nv,p2,2\nw,p3,3\n"
+        with pytest.raises(TableError, match="column 'code' holds them: --id 'code'"):
+            self.find(tmp_path, points, PAIRS)
+
+    @pytest.mark.parametrize(
+        ("points", "pairs", "hint"),
+        [
+            ("id,x\n1,1\n2,5\n", "a,b,t\n1.0,2.0,1\n", "without “.0” at the end"),
+            ("id,x\n1,1\n2,5\n", "a,b,t\n01,02,1\n", "without leading zeros"),
+            ("id,x\nA,1\nB,5\n", "a,b,t\na,b,1\n", "in upper or lower case"),
+        ],
+    )
+    def test_why_ids_do_not_match(self, tmp_path, points, pairs, hint):
+        with pytest.raises(TableError, match=hint):
+            self.find(tmp_path, points, pairs)
+
+    @pytest.mark.parametrize(
+        ("points", "pairs", "message"),
+        [
+            (
+                "point_id,item_id,x\n1,1,2\n2,2,3\n",
+                "a,b,t\n1,2,1\n",
+                "'point_id' or 'item_id'; say which with --id",
+            ),
+            (POINTS, "a,b,id1,id2,t\np1,p2,p1,p2,1\n", "--left and --right"),
+            (POINTS, "a,b,same,label\np1,p2,1,x\n", "'same' or 'label'; say which"),
+            (POINTS, "a,b,x\np1,p2,1\n", "--answer 'x'"),
+            (POINTS, "a,b\np1,p2\n", "no column of answers"),
+            (POINTS, "p1,p2,same\np2,p3,same\n", "seems to be a pair and not a header"),
+            (POINTS, "a b t\np1 p2 1\n", "has one column"),
+            (POINTS, "a,b,t\np1,,1\n", "line 2: no id in column 'b'"),
+            ("id,x\n,1\n2,5\n", "a,b,t\n1,2,1\n", "line 2: no id in column 'id'"),
+            (
+                "id,x\n1,1\n2,5\n1,7\n",
+                "a,b,t\n1,2,1\n",
+                "line 4: the id '1' is that of line 2 too",
+            ),
+            ("id\n1\n2\n", "a,b,t\n1,2,1\n", "no column but the ids"),
+            (POINTS, "a,b,t\np1,p9,1\np1,p2,1\n", "line 2: 1 pair.s. name .*'p9'"),
+        ],
+    )
+    def test_errors_name_the_way_out(self, tmp_path, points, pairs, message):
+        with pytest.raises(TableError, match=message):
+            self.find(tmp_path, points, pairs)
+
+    @pytest.mark.parametrize(
+        "columns", [{"id": "nix"}, {"left": "left"}, {"left": "left", "right": "left"}]
+    )
+    def test_wrong_options(self, tmp_path, columns):
+        with pytest.raises(OptionError):
+            self.find(tmp_path, POINTS, PAIRS, **columns)
+
+    def test_unknown_ids_can_be_skipped(self, tmp_path):
+        pairs = PAIRS + "p1,p9,same\n"
+        asked = self.find(tmp_path, POINTS, pairs, skip_unknown=True)
+        assert len(asked) == 2
+        assert asked.n_unknown == 1
+        assert any("'p9'" in note for note in asked.notes)
+
+    def test_an_unnamed_first_column_is_the_index_that_pandas_writes(self, tmp_path):
+        points = ",x\n10,1\n11,2\n12,4\n"
+        asked = self.find(tmp_path, points, "a,b,t\n10,12,1\n")
+        assert asked.index.tolist() == [[0, 2]]
+
+    def test_leading_zeros_are_part_of_an_id(self, tmp_path):
+        points = "id,x\n7,1\n007,2\n8,3\n"
+        asked = self.find(tmp_path, points, "a,b,t\n007,8,1\n")
+        assert asked.index.tolist() == [[1, 2]]
+
+
+class TestRowNumbers:
+    points = "x,y\n" + "".join(f"{k + 100}.5,{k * k}.5\n" for k in range(5))
+
+    @pytest.mark.parametrize(
+        ("pairs", "first", "index"),
+        [
+            ("a,b,t\n0,1,1\n", None, [[0, 1]]),
+            ("a,b,t\n1,5,1\n", None, [[0, 4]]),
+            ("a,b,t\n2,3,1\n", 0, [[2, 3]]),
+            ("a,b,t\n2,3,1\n", 1, [[1, 2]]),
+        ],
+    )
+    def test_where_they_begin_shows_or_is_said(self, tmp_path, pairs, first, index):
+        asked = read_asked(
+            write(tmp_path, "points.csv", self.points),
+            write(tmp_path, "pairs.csv", pairs),
+            Columns(first_row=first),
+        )
+        assert asked.index.tolist() == index
+        assert any("no id column; its rows are numbered" in n for n in asked.notes)
+
+    @pytest.mark.parametrize(
+        ("pairs", "message"),
+        [
+            ("a,b,t\n2,3,1\n", "--first-row 0 or --first-row 1"),
+            ("a,b,t\n0,5,1\n", "cannot be the numbers of its 5 rows"),
+            ("a,b,t\n1,6,1\n", "cannot be the numbers of its 5 rows"),
+            ("a,b,t\np1,p2,1\n", "say which one holds the ids with --id"),
+        ],
+    )
+    def test_what_cannot_be_told_is_an_error(self, tmp_path, pairs, message):
+        with pytest.raises(TableError, match=message):
+            read_asked(
+                write(tmp_path, "points.csv", self.points),
+                write(tmp_path, "pairs.csv", pairs),
+                Columns(),
+            )
+
+    def test_a_feature_that_holds_the_numbers_by_chance(self, tmp_path):
+        points = write(tmp_path, "points.csv", "x,y\n3,1\n1,1\n2,5\n4,7\n")
+        pairs = write(tmp_path, "pairs.csv", "a,b,t\n1,2,1\n")
+        with pytest.raises(TableError, match="--id 'x', or, if they are row numbers"):
+            read_asked(points, pairs, Columns())
+
+
+class TestReadPairs:
+    def test_without_answers(self, tmp_path):
+        path = write(tmp_path, "pairs.csv", "left,right\np1,p2\n")
+        asked = read_pairs(path, need_answers=False)
+        assert (asked.left, asked.right, asked.words) == (["p1"], ["p2"], [])
+        assert asked.names == ("left", "right", None)
+
+
+class TestJoining:
+    def join(self, tmp_path, rows, **columns):
+        points = "id,x\n" + "".join(f"p{k},{k * k}\n" for k in range(6))
+        return read_asked(
+            write(tmp_path, "points.csv", points),
+            write(tmp_path, "pairs.csv", "left,right,answer\n" + rows),
+            Columns(**columns),
+        )
+
+    def test_several_answers_about_a_pair_become_their_mean(self, tmp_path):
+        asked = self.join(
+            tmp_path,
+            "p1,p2,same\np3,p4,different\np2,p1,same\np1,p2,different\np4,p3,no\n",
+        )
+        assert asked.index.tolist() == [[1, 2], [3, 4]]
+        np.testing.assert_allclose(asked.t, [1 / 3, -1])
+        assert asked.lines == [[2, 4, 5], [3, 6]]
+        assert (asked.n_repeated, asked.n_disagreeing, asked.n_tied) == (2, 1, 0)
+        assert any("disagree, first in lines 2, 4, 5" in n for n in asked.notes)
+
+    def test_divided_answers_and_points_with_themselves_are_left_out(self, tmp_path):
+        asked = self.join(tmp_path, "p1,p2,yes\np2,p1,no\np3,p3,yes\np4,p5,no\n")
+        assert asked.index.tolist() == [[4, 5]]
+        assert (asked.n_tied, asked.n_self) == (1, 1)
+        assert any("line 4" in n for n in asked.notes if "itself" in n)
+
+    def test_nothing_left_is_an_error(self, tmp_path):
+        with pytest.raises(TableError, match="holds no answer about two points"):
+            self.join(tmp_path, "p1,p2,?\np3,p3,same\n")
+        with pytest.raises(TableError, match="evenly divided"):
+            self.join(tmp_path, "p1,p2,same\np2,p1,different\n")
+
+    def test_soft_answers(self, tmp_path):
+        asked = self.join(tmp_path, "p1,p2,0.25\np3,p4,-1\np4,p5,0\n", soft=True)
+        assert asked.t.tolist() == [0.25, -1]
+
+
+class TestEncoding:
+    def look(self, tmp_path, text):
+        points = read_points(write(tmp_path, "points.csv", text))
+        columns = look_at_columns(points)
+        return points, {column.name: column for column in columns}
+
+    def test_what_columns_are(self, tmp_path):
+        rows = [
+            f"p{k};{k / 2};{k},5;1.234,{k % 10};{'red' if k % 3 else 'blue'};"
+            f"{k % 28 + 1:02}.05.2024;free text {k};7;;{'yes' if k % 2 else ''}"
+            for k in range(40)
+        ]
+        names = "id;x;comma;group;colour;day;text;same;empty;maybe"
+        points, found = self.look(tmp_path, names + "\n" + "\n".join(rows) + "\n")
+        kinds = {name: (c.kind, c.form) for name, c in found.items()}
+        assert kinds == {
+            "x": ("numbers", "point"),
+            "comma": ("numbers", "comma"),
+            "group": ("numbers", "comma"),
+            "colour": ("categories", ""),
+            "day": ("dates", "day first"),
+            "text": ("left out", ""),
+            "same": ("left out", ""),
+            "empty": ("left out", ""),
+            "maybe": ("categories", ""),
+        }
+        assert "names or free text" in found["text"].note
+        frame = tidy(points, list(found.values()))
+        assert list(frame.columns) == ["x", "comma", "group", "colour", "day", "maybe"]
+        np.testing.assert_allclose(frame["comma"], np.arange(40) + 0.5)
+        np.testing.assert_allclose(frame["group"], 1234 + np.arange(40) % 10 / 10)
+        assert frame["day"].iloc[1] - frame["day"].iloc[0] == 1
+
+    def test_the_model_reads_text_as_the_tidy_frame_says(self, tmp_path):
+        rows = [
+            f"p{k};{k},5;{'red' if k % 3 else 'blue'};2024-01-{k % 28 + 1:02}"
+            for k in range(40)
+        ]
+        rows[5] = "p5;;;"
+        text = "id;x;colour;day\n" + "\n".join(rows) + "\n"
+        points, found = self.look(tmp_path, text)
+        columns = list(found.values())
+        frame = tidy(points, columns)
+        encoder = make_encoder(columns).fit(frame)
+        raw = frame_of(points.features, len(points))
+        assert np.array_equal(encoder.transform(frame), encoder.transform(raw))
+        # Numbers, whether missing, dates, whether missing, three categories.
+        assert encoder.transform(frame).shape == (40, 7)
+        assert np.isfinite(encoder.transform(frame)).all()
+
+    def test_a_comma_that_may_be_either_is_told(self, tmp_path):
+        _, found = self.look(tmp_path, 'id,x\n1,"1,234"\n2,"2,500"\n3,"12"\n')
+        assert found["x"].form == "thousands"
+        assert "read as thousands" in found["x"].note
+        _, found = self.look(tmp_path, "id;x\n1;1,234\n2;2,500\n3;12\n")
+        assert (found["x"].form, found["x"].note) == ("comma", "")
+
+    def test_a_word_among_numbers_is_told(self, tmp_path):
+        rows = "".join(f"{k},{k},{k}\n" for k in range(30))
+        _, found = self.look(tmp_path, f"id,x,age\n{rows}99,9,n.d.\n")
+        assert found["age"].kind == "left out"
+        assert "first 'n.d.' (points.csv, line 32)" in found["age"].note
+
+    def test_formulas_are_text(self, tmp_path):
+        rows = "".join(f"{k},{k}\n" for k in range(30))
+        with pytest.raises(TableError, match=r"30 of its cells .* '=HYPERLINK\(1\)'"):
+            self.look(tmp_path, f'id,x\n{rows}99,"=HYPERLINK(1)"\n')
+
+    def test_dates_that_may_be_either_are_left_out_and_told(self, tmp_path):
+        text = "id,day,x\n1,01/02/2024,1\n2,03/04/2024,2\n3,03/05/2024,9\n"
+        _, found = self.look(tmp_path, text)
+        assert found["day"].kind == "left out"
+        assert "the day or the month first" in found["day"].note
+        _, found = self.look(tmp_path, text.replace("03/04", "03/14"))
+        assert found["day"].form == "month first"
+
+    def test_infinite_numbers_are_told_and_huge_ones_refused(self, tmp_path):
+        _, found = self.look(tmp_path, "id,x\n1,inf\n2,2\n3,3\n")
+        assert "1 infinite" in found["x"].note
+        with pytest.raises(TableError, match="line 3: column 'x' holds '1e200'"):
+            self.look(tmp_path, "id,x\n1,1\n2,1e200\n3,3\n")
+
+    def test_nothing_to_learn_from(self, tmp_path):
+        with pytest.raises(TableError, match="no column to learn from"):
+            self.look(tmp_path, "id,x\n1,5\n2,5\n3,5\n")
+
+    def test_a_cell_of_another_kind_is_refused(self):
+        frame = frame_of({"age": ["1", "2", "old"]}, 3)
+        with pytest.raises(CellError, match="column 'age' holds 'old', but held num"):
+            ReadNumbers().fit_transform(frame)
+
+    def test_the_field_limit_of_csv_is_left_alone(self, tmp_path):
+        before = csv.field_size_limit()
+        self.look(tmp_path, "id,x\n1,1\n2,2\n")
+        assert csv.field_size_limit() == before
