@@ -57,6 +57,7 @@ sphinx_gallery_conf = {
             "*",
         ]
     ),
+    "remove_config_comments": True,
     "image_srcset": ["2x"],
     "capture_repr": (),  # what matters is printed
     # A page that only depends on the code: no times, no versions.

@@ -29,9 +29,9 @@ print(f"the first answers: {t[:8].astype(int)}")
 # The classifier sees the first 10 answers, then 20, then 80. A solid stroke joins two
 # points that are the same, a dashed one two that are different.
 #
-# With 10 answers the line is a guess. It turns as more come in, until dashed strokes
-# cross it and solid ones do not. The last panel shows new points in the colours of
-# their true classes, and the line that 400 answers draw.
+# With 10 answers the line is a guess. It turns as more come in, until most dashed
+# strokes cross it and most solid ones do not. The last panel shows new points in the
+# colours of their true classes, and the line that 400 answers draw.
 
 GREY, BLUE, ORANGE = "#8c959f", "#0072B2", "#D55E00"
 axis = np.linspace(-3.8, 3.8, 80)
@@ -52,9 +52,10 @@ for ax, m in zip(axes.flat, (10, 20, 80), strict=False):
     for pair, answer in zip(pairs.index[:m], t[:m], strict=True):
         style = {"color": BLUE} if answer > 0 else {"color": ORANGE, "linestyle": "--"}
         ax.plot(*X[pair].T, marker="o", markersize=3.5, linewidth=0.9, **style)
-for label, colour, marker in ((1, BLUE, "o"), (-1, ORANGE, "^")):
+for label, colour, marker in ((1, "#009E73", "o"), (-1, "#CC79A7", "^")):
     some = X_new[:600][y_new[:600] == label]
-    axes[1, 1].scatter(*some.T, s=12, color=colour, marker=marker, linewidth=0)
+    axes[1, 1].scatter(*some.T, s=9, c=colour, marker=marker, label=f"class {label:+d}")
+axes[1, 1].legend(loc="upper left")
 axes[1, 1].set_title("400 answers, and new points")
 handles = [
     Line2D([], [], color=BLUE, label="same"),

@@ -84,4 +84,5 @@ ax.set(xlabel="certificate, each from 200 fresh pairs", ylabel="error, %")
 ax.set(xlim=(-1, 60), ylim=(0, None))
 ax.set_title("Certificates at 95% confidence, without one class label")
 ax.legend(frameon=False, loc="lower right")
+# sphinx_gallery_thumbnail_number = 2
 plt.show()

@@ -88,4 +88,5 @@ for ax, order, name in zip(axes, rows, names, strict=True):
     ax.imshow(images.swapaxes(0, 1).reshape(side, -1), cmap="gray_r")
     ax.set(xticks=[], yticks=[], ylabel=name)
 fig.suptitle("New images by their scores f(x)")
+# sphinx_gallery_thumbnail_number = 2
 plt.show()

@@ -72,11 +72,12 @@ for ax, (name, model) in zip(axes.flat, candidates.items(), strict=True):
     ax.set(xlabel="first feature", ylabel="second feature")
     for label, colour, marker in ((1, BLUE, "o"), (-1, ORANGE, "^")):
         some = X_new[:700][y_new[:700] == label]
-        ax.scatter(*some.T, s=9, color=colour, marker=marker, linewidth=0)
+        ax.scatter(*some.T, s=9, c=colour, marker=marker, label=f"class {label:+d}")
     errors[name] = clustering_error(y_new, model.predict(X_new))
     star = ", chosen" * (name == chosen)
     ax.set_title(f"{name}{star}\npair error {held_out[name]:.1%}, "
                  f"clustering error {errors[name]:.1%}", fontsize=10)  # fmt: skip
+axes[0, 0].legend(loc="upper left")
 print(f"clustering error of the linear model: {errors['linear']:.3f}")
 print(f"clustering error of the kernel that pairs chose: {errors[chosen]:.3f}")
 plt.show()

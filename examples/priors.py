@@ -73,4 +73,5 @@ for name, prior in (("estimated", guess), ("true", 0.8)):
     clf = SDClassifier(prior=prior).fit(pairs, t)
     error = np.mean(clf.predict(X[2000:]) != y[2000:])
     print(f"error with the {name} prior: {error:.3f}")
+# sphinx_gallery_thumbnail_number = 2
 plt.show()
