@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import pairlearn
-from pairlearn import datasets, losses, metrics, neural, theory
+from pairlearn import datasets, losses, metrics, neural, plot, saving, theory
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -171,7 +171,9 @@ def documented():
 
 
 @pytest.mark.parametrize(
-    "module", [pairlearn, datasets, metrics, neural, losses], ids=lambda m: m.__name__
+    "module",
+    [pairlearn, datasets, metrics, neural, losses, plot, saving, theory],
+    ids=lambda module: module.__name__,
 )
 def test_the_reference_holds_every_public_name(module):
     # Neither __version__ nor constants.
