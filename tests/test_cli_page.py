@@ -272,7 +272,7 @@ def test_user_text_is_escaped(summary):
 
 def test_odd_characters():
     assert text("a\x00b\u202ec\ud800") == "a\ufffdb\ufffdc\ufffd"
-    assert text("x" * 100).endswith("x…")
+    assert text("x" * 100 + "1") == "x" * 39 + "…" + "x" * 19 + "1"
     assert text(Html("<b>")) == "<b>"
     assert "<td>&lt;b&gt;</td>" in table(["a", "b"], [("c", "<b>")])
     assert text("日本 é") == "日本 é"
@@ -385,6 +385,14 @@ def test_histogram_counts_every_point():
     heights = [float(h) for h in re.findall(r'<rect[^>]*height="([\d.]+)"', figure)]
     top = int(re.findall(r">([\d,]+)</text>", figure)[2])
     assert sum(heights) / 174 * top == pytest.approx(40, abs=0.2)
+    assert "3 points: 2 on the side of the first class, 1" in score_figure(
+        np.array([1e-300, -5.0, 0.0])
+    )
+    for scale in (1e-3, 0.3, 10.7, 12345.0):
+        ticks = re.findall(r'y="208">([^<]*)<', score_figure(scale * scores))
+        assert len(ticks) == 5
+        assert ticks[2] == "0"
+        assert ticks[0] == "−" + ticks[4]
 
 
 def test_written_as_a_whole_or_not_at_all(summary, tmp_path, monkeypatch):

@@ -65,12 +65,11 @@ def score_figure(scores: Floats) -> Html:
     """Draw how many points have which score, the two sides in two colours."""
     # A few extreme scores would squeeze the rest, so the outermost 1 % pile up.
     reach = float(np.quantile(np.abs(scores), 0.99)) or 1.0
-    # The boundary is an edge of bins, so that no bar is of both colours.
-    edges = np.linspace(-reach, reach, 2 * BINS + 1)
-    # A score of 0 belongs to the first class, as sign(0) = -1.
-    shown = np.clip(scores, -reach, reach)
-    number = np.clip(np.ceil((shown + reach) / reach * BINS).astype(int) - 1, 0, None)
-    counts = np.bincount(np.minimum(number, 2 * BINS - 1), minlength=2 * BINS)
+    # The boundary is an edge of bins, so that no bar is of both colours. A score of 0
+    # belongs to the first class, as sign(0) = -1.
+    away = np.clip(np.ceil(np.abs(scores) / reach * BINS), 1, BINS).astype(int)
+    place = np.where(scores > 0, BINS - 1 + away, BINS - away)
+    counts = np.bincount(place, minlength=2 * BINS)
     most = _round_up(int(counts.max()))
     floor, top = 190, 16
     step = (WIDTH - 2 * MARGIN) / (2 * BINS)
@@ -92,7 +91,7 @@ def score_figure(scores: Floats) -> Html:
     )
     ticks = "".join(
         f'<text class="tick" x="{MARGIN + k * step:.1f}" y="{floor + 18}">'
-        f"{_plain(edges[k])}</text>"
+        f"{_plain(reach * (k / BINS - 1))}</text>"
         for k in (0, BINS // 2, BINS, 3 * BINS // 2, 2 * BINS)
     )
     middle = WIDTH / 2
@@ -125,6 +124,6 @@ def _round_up(count: int) -> int:
 
 
 def _plain(value: float) -> str:
-    """Return a number for an axis: short, and without a negative zero."""
+    """Return a number for an axis, short and with a proper minus sign."""
     shown = f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
-    return "0" if float(shown) == 0 else shown.replace("-", "−")
+    return shown.replace("-", "−")

@@ -116,7 +116,7 @@ def suspicious(judged: Judged) -> Html:
             paragraph(told),
             table(
                 ["point", "and point", "answer", "P(same)", "P(answer wrong)",
-                 "in a contradiction"],
+                 "contradicted"],
                 rows,
                 caption=f"The {len(rows)} most suspicious answers, of "
                 f"{len(suspicion):,}.",

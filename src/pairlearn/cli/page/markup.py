@@ -44,14 +44,16 @@ def text(value: object, most: int = LONGEST) -> Html:
     --------
     >>> text("<script>")
     '&lt;script&gt;'
-    >>> text("a long name", most=6)
-    'a lon…'
+    >>> text("number 12345", most=9)
+    'numbe…345'
     """
     if isinstance(value, Html):
         return value
     shown = _UNSEEN.sub("\ufffd", str(value))
     if len(shown) > most:
-        shown = shown[: most - 1] + "…"
+        # The end tells long ids apart that begin alike.
+        tail = most // 3
+        shown = shown[: most - tail - 1] + "…" + shown[-tail:]
     return Html(html.escape(shown))
 
 

@@ -63,7 +63,7 @@ def _short(judged: Judged) -> Html:
         error = _card(
             "Estimated error" if certificate.cross_validated else "Certified error",
             percent(certificate.clustering_error),
-            f"between {percent(low)} and {percent(high)} "
+            f"between {low:.1%} and {high:.1%} "
             f"({100 * certificate.confidence:g}% confidence)",
         )
         lead = paragraph(in_words(certificate), kind="lead")
@@ -181,7 +181,7 @@ def _certificate(judged: Judged) -> Html:
         paragraph(
             f"The error is {percent(certificate.clustering_error)}. With "
             f"{100 * certificate.confidence:g}% confidence it lies between "
-            f"{percent(low)} and {percent(high)}. This rests on "
+            f"{low:.1%} and {high:.1%}. This rests on "
             f"{certificate.n_pairs:,} pairs that share no point. {basis}"
         ),
         _figure(
