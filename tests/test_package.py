@@ -12,7 +12,7 @@ import pairlearn
 
 EXTRAS = [
     "typer", "rich", "matplotlib", "pandas", "polars", "torch", "triton", "numba",
-    "pooch", "dask", "distributed",
+    "pooch", "dask", "distributed", "skops",
 ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from pairlearn.assignment import (
 )
 from pairlearn.lazy import by_blocks
 from pairlearn.metrics import pair_error
+from pairlearn.notebook import NotebookMixin
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.points import as_points
 from pairlearn.tables import (
@@ -114,7 +115,7 @@ def class_names(classes: Any, n_classes: int) -> NDArray[Any]:
     return array if array.tolist() == names else np.array(names, dtype=object)
 
 
-class PairClassifierBase(ClassifierMixin, BaseEstimator):
+class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
     """Base of estimators that learn from pairs and predict points.
 
     A subclass provides ``fit(pairs, t)``, ``_scores(X)`` for validated points, and
@@ -376,6 +377,8 @@ class PairClassifierBase(ClassifierMixin, BaseEstimator):
         rows = None if used is pairs else pairs.used_points()
         X = self._validate_points(used.X, reset=reset, rows=rows)
         self.classes_ = classes
+        before = 0 if reset else getattr(self, "_n_pairs", 0)
+        self._n_pairs = before + len(pairs)
         return used.with_points(X), answers, weight
 
     def _prepare_fit(

@@ -108,9 +108,11 @@ class Certificate:
             ("clustering error", self.clustering_error, self.clustering_interval),
             ("pair error", self.pair_error, self.pair_interval),
         ]
+        left = 'style="text-align:left"'
         body = "".join(
-            f"<tr><td>{name}</td><td><b>{value:.1%}</b></td>"
-            f"<td>{low:.1%} – {high:.1%}</td><td>{_bar(value, low, high)}</td></tr>"
+            f"<tr><th {left}>{name}</th><td {left}><b>{value:.1%}</b></td>"
+            f"<td {left}>{low:.1%} – {high:.1%}</td><td>{_bar(value, low, high)}</td>"
+            "</tr>"
             for name, value, (low, high) in rows
         )
         noise = f", assuming {self.flip_rate:.1%} wrong answers" * bool(self.flip_rate)
@@ -120,9 +122,9 @@ class Certificate:
             f"pairs{noise}; no class labels used"
         )
         return (
-            f"<table><caption>{caption}</caption><thead><tr><th></th><th>estimate</th>"
-            f"<th>interval</th><th>0 – 50 %</th></tr></thead><tbody>{body}</tbody>"
-            "</table>"
+            f"<table><caption {left}>{caption}</caption><thead><tr><th></th>"
+            f"<th {left}>estimate</th><th {left}>interval</th><th {left}>0 – 50 %</th>"
+            f"</tr></thead><tbody>{body}</tbody></table>"
         )
 
 

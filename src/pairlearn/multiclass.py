@@ -19,6 +19,7 @@ from pairlearn.assignment import (
 from pairlearn.calibration import calibrate
 from pairlearn.lazy import by_blocks
 from pairlearn.metrics import pair_error, predict_pairs
+from pairlearn.notebook import NotebookMixin
 from pairlearn.pairs import Pairs, as_pairs
 from pairlearn.tables import is_dask, on_device_of, on_host
 from pairlearn.validation import (
@@ -46,7 +47,9 @@ _FORM = (
 )
 
 
-class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class OneVsRestPairClassifier(
+    NotebookMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+):
     r"""More than two classes from pairs: one classifier for each class (Remark 1).
 
     For class c the other classes are one single class, and column c of the answers
@@ -197,6 +200,7 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         self.estimators_ = [model for model, _, _ in columns]
         self.calibration_ = np.array([line for _, line, _ in columns])
         self.classes_ = classes
+        self._n_pairs = len(pairs)
         outcomes = [_assignment(model) for model in self.estimators_]
         signs = exclusive_signs(
             _log_odds(

@@ -377,6 +377,12 @@ class Pairs:
             f"n_features={self.n_features})"
         )
 
+    def _repr_html_(self) -> str:
+        """Return a table of the first few pairs, for notebooks."""
+        from pairlearn.notebook import pairs_html
+
+        return pairs_html(self)
+
     def compact(self) -> Pairs:
         """Return the same pairs over just the points that occur in them.
 

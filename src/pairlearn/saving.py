@@ -105,6 +105,11 @@ def save(model: Any, path: str | Path, *, about: dict[str, Any] | None = None) -
     skops = _skops()
     try:
         data = pack(skops.dumps(model), header)
+    except RecursionError:
+        raise TypeError(
+            f"{type(model).__name__} cannot be saved: a part of it holds the whole "
+            "again, as after set_fit_request; fit a model without"
+        ) from None
     except Exception as error:
         raise TypeError(
             f"{type(model).__name__} holds something that cannot be saved: {error}"

@@ -56,12 +56,20 @@ TYPES = frozenset(
         "pairlearn.meta.PairMetaClassifier",
         "pairlearn.multiclass.OneVsRestPairClassifier",
         "pairlearn.split.PairKFold",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
         "sklearn.compose._column_transformer.make_column_selector",
+        "sklearn.impute._iterative._ImputerTriplet",
         "sklearn.metrics._scorer._PassthroughScorer",
         "sklearn.model_selection._split.GroupKFold",
         "sklearn.model_selection._split.KFold",
         "sklearn.model_selection._split.RepeatedKFold",
+        "sklearn.model_selection._split.RepeatedStratifiedKFold",
         "sklearn.model_selection._split.ShuffleSplit",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.model_selection._split.StratifiedShuffleSplit",
+        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
         "sklearn.utils._bunch.Bunch",
         "sklearn.utils._metadata_requests.MetadataRequest",
         "sklearn.utils._metadata_requests.MethodMetadataRequest",
@@ -121,7 +129,7 @@ _NODES: dict[str, Collection[str] | None] = {
     "SliceNode": {"builtins.slice"},
     "SparseMatrixNode": None,
     "TreeNode": {"sklearn.tree._tree.Tree"},
-    "TupleNode": {"builtins.tuple"},
+    "TupleNode": {"builtins.tuple", "sklearn.impute._iterative._ImputerTriplet"},
     "TypeNode": None,
 }
 # Where the types of some nodes come from.
@@ -208,9 +216,9 @@ def refuse_unknown(names: Collection[str]) -> None:
             f"file: load(path, trusted={unknown})"
         )
     raise ModelFileError(
-        f"it asks for {', '.join(unknown)}, which is no part of pairlearn or of "
-        "scikit-learn. Load it only if you know who made the file and these are your "
-        f"own classes: load(path, trusted={unknown})"
+        f"it asks for {', '.join(unknown)}, which pairlearn does not vouch for. Load "
+        "it only if you know who made the file and what this is, such as a class of "
+        f"your own: load(path, trusted={unknown})"
     )
 
 
