@@ -90,6 +90,18 @@ class TestFit:
         predicted = model.predict(points)
         assert np.mean((predicted == "large") == y) > 0.9
 
+    def test_the_model_takes_frames_of_any_types(self, made):
+        folder, points, *_ = made
+        model = pairlearn.load(folder / "model.skops")
+        expected = model.decision_function(points)
+        typed = points.assign(
+            born=pd.to_datetime(points["born"]),
+            colour=points["colour"].astype("category"),
+            width=points["width"].astype("Float64"),
+            height=[str(x) for x in points["height"]],
+        )
+        assert np.array_equal(model.decision_function(typed), expected)
+
     def test_the_certificate_is_of_pairs_whose_points_were_not_seen(self, made):
         folder, points, _, y, _ = made
         about = describe(folder / "model.skops")["about"]
