@@ -90,6 +90,18 @@ class TestFit:
         predicted = model.predict(points)
         assert np.mean((predicted == "large") == y) > 0.9
 
+    def test_the_model_takes_frames_of_any_types(self, made):
+        folder, points, *_ = made
+        model = pairlearn.load(folder / "model.skops")
+        expected = model.decision_function(points)
+        typed = points.assign(
+            born=pd.to_datetime(points["born"]),
+            colour=points["colour"].astype("category"),
+            width=points["width"].astype("Float64"),
+            height=[str(x) for x in points["height"]],
+        )
+        assert np.array_equal(model.decision_function(typed), expected)
+
     def test_the_certificate_is_of_pairs_whose_points_were_not_seen(self, made):
         folder, points, _, y, _ = made
         about = describe(folder / "model.skops")["about"]
@@ -213,8 +225,26 @@ class TestKeepAside:
         pairs = self.pairs(index)
         t = rng.choice([-1.0, 1.0], len(index))
         trained, kept = keep_aside(pairs, t, 0.2, rng)
-        assert len(kept) >= 20
+        assert 40 <= len(kept) <= 60
+        assert len(trained) >= 0.7 * len(pairs)
         assert pairs[kept].is_disjoint()
+        assert not set(pairs[kept].used_points()) & set(pairs[trained].used_points())
+
+    def test_pairs_that_share_no_point_are_all_used(self):
+        rng = np.random.RandomState(0)
+        pairs = self.pairs(rng.permutation(400).reshape(-1, 2))
+        t = rng.choice([-1.0, 1.0], 200)
+        trained, kept = keep_aside(pairs, t, 0.25, rng)
+        assert (len(trained), len(kept)) == (150, 50)
+
+    def test_dense_pairs_still_leave_a_certificate(self):
+        rng = np.random.RandomState(0)
+        index = rng.randint(570, size=(1000, 2))
+        pairs = self.pairs(index[index[:, 0] != index[:, 1]], 570)
+        t = rng.choice([-1.0, 1.0], len(pairs))
+        trained, kept = keep_aside(pairs, t, 0.2, rng)
+        assert len(kept) >= 50
+        assert len(trained) >= 0.7 * len(pairs)
         assert not set(pairs[kept].used_points()) & set(pairs[trained].used_points())
 
     @pytest.mark.parametrize("share", [0.0, 0.2])

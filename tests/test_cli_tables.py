@@ -130,6 +130,7 @@ class TestMalformed:
             (",,\n1,2,3\n", "names no column"),
             ("1,2,3\n4,5,6\n", "numbers, not column names"),
             ("id,x\n1," + "a" * 200_000 + "\n", "longer than 131,072 characters"),
+            ("a" * 200_000 + ",x\n1,2\n", "line 1: a cell is longer than"),
             (b"PK\x03\x04" + bytes(90), "zip or Excel file"),
             (b"PAR1" + bytes(90), "rename it to .parquet"),
             (b"\x1f\x8b" + bytes(90), "gzip"),

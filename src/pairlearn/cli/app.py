@@ -55,9 +55,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(rich_help_panel=BEFORE)(plan)
-app.command(rich_help_panel=BEFORE)(datasets)
-app.command(rich_help_panel=BEFORE)(commands.check)
+for _command_before in (datasets, plan, commands.check):
+    app.command(rich_help_panel=BEFORE)(_command_before)
 for _command_on_tables in (
     commands.fit,
     commands.predict,

@@ -49,7 +49,8 @@ def is_missing(cell: Any) -> bool:
     """Tell whether a cell holds nothing: empty, NA, null, NaN, ?, - and the like."""
     if isinstance(cell, str):
         return len(cell) < 10 and cell.strip().casefold() in _MISSING
-    return cell is None or cell != cell
+    # The missing value of pandas has no truth value, so it is known by its name.
+    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
 
 
 def shown(cell: Any, most: int = 40) -> str:
@@ -70,7 +71,7 @@ def id_of(cell: Any) -> str:
     """
     if isinstance(cell, str):
         return cell.strip()
-    if cell is None or cell != cell:
+    if cell is None or type(cell).__name__ == "NAType" or cell != cell:
         return ""
     if isinstance(cell, bool):
         return str(cell).lower()

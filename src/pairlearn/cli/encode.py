@@ -124,7 +124,7 @@ class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _read(self, name: str, column: Any) -> NDArray[Any]:
         if getattr(column.dtype, "kind", "O") in "iuf":
-            values = np.asarray(column, dtype=np.float64)
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
             return np.where(np.isfinite(values), values, np.nan)
         out = np.empty(len(column))
         for row, cell in enumerate(column.tolist()):

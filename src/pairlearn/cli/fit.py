@@ -21,8 +21,8 @@ from pairlearn.cli.errors import TableError
 from pairlearn.cli.explain import changes_of_side
 from pairlearn.cli.summary import FitSummary
 from pairlearn.compose import make_pair_pipeline
+from pairlearn.graph import disjoint_pairs
 from pairlearn.pairs import Pairs
-from pairlearn.split import point_folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +36,8 @@ __all__ = ["FitOptions", "about", "fit_tables", "keep_aside", "seen_points"]
 
 # Fewer pairs kept aside say next to nothing; then the certificate is cross-validated.
 _LEAST_KEPT = 20
+# Pairs that may be lost to training, as a multiple of those to be kept.
+_MOST_LOST = 1.5
 # Points by which the shares of the classes are told.
 _SHARE_POINTS = 2000
 # From this share of points in one class on, it is worth a word.
@@ -120,6 +122,12 @@ def fit_tables(
             "certificate is an estimate, cross-validated. For a guarantee, ask fresh "
             "random pairs and call pairlearn certify"
         )
+    n_between = len(given) - len(trained) - len(kept)
+    if n_between:
+        notes.append(
+            f"{n_between} pair(s) share a point with the {len(kept)} kept aside for "
+            "the certificate, and are used for neither; --holdout 0 trains on all"
+        )
     model = make_pair_pipeline(
         make_encoder(found),
         PairClassifier(
@@ -165,9 +173,10 @@ def fit_tables(
 def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, Ints]:
     """Divide pairs into those to train on and those to keep for the certificate.
 
-    No point of a kept pair is in a training pair or in another kept pair. Pairs that
-    cross are used for neither. Where that would cost too many pairs, or leave too few
-    for a certificate, none is kept.
+    No point of a kept pair is in a training pair or in another kept pair, so pairs
+    that share a point with a kept one are used for neither. Pairs whose points occur
+    in few others are kept first, since they cost least; for random pairs that is as
+    good as any choice. Where too few can be kept, none is.
 
     Parameters
     ----------
@@ -176,7 +185,7 @@ def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, I
     t : ndarray of shape (n_pairs,)
         Their answers.
     share : float
-        The share to keep, below 1/2; 0: none.
+        The share to keep, at most 1/2; 0: none.
     rng : RandomState
         Seed.
 
@@ -185,17 +194,27 @@ def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, I
     trained, kept : ndarray
         Pair numbers.
     """
-    everything, nothing = np.arange(len(pairs)), np.arange(0)
-    if not share or share * len(pairs) < _LEAST_KEPT:
+    n_pairs, index = len(pairs), pairs.index
+    everything, nothing = np.arange(n_pairs), np.arange(0)
+    if not share or share * n_pairs < _LEAST_KEPT:
         return everything, nothing
-    n_splits = max(2, round(1 / share))
-    fold = point_folds(pairs, n_splits, rng)
-    inside = (fold[pairs.left] == 0).astype(int) + (fold[pairs.right] == 0)
-    kept, trained = np.flatnonzero(inside == 2), np.flatnonzero(inside == 0)
-    kept = kept[pairs[kept].disjoint(rng)]
-    enough = len(kept) >= _LEAST_KEPT and len(trained) >= (1 - 2 * share) * len(pairs)
+    degree = np.bincount(index.ravel(), minlength=pairs.n_points)
+    order = np.lexsort((rng.permutation(n_pairs), degree[index].sum(axis=1)))
+    place = np.empty(n_pairs, dtype=np.intp)
+    place[order] = np.arange(n_pairs)
+    chosen = disjoint_pairs(pairs.n_points, index, order)
+    chosen = chosen[np.argsort(place[chosen])][: round(share * n_pairs)]
+    # With which kept pair, in their order, each pair is lost to training.
+    step = np.full(pairs.n_points, len(chosen))
+    step[index[chosen]] = np.arange(len(chosen))[:, None]
+    lost_with = step[index].min(axis=1)
+    lost = np.cumsum(np.bincount(lost_with, minlength=len(chosen))[: len(chosen)])
+    n_kept = int(np.sum(lost <= _MOST_LOST * share * n_pairs))
+    kept, trained = np.sort(chosen[:n_kept]), np.flatnonzero(lost_with >= n_kept)
     both_kinds = np.any(t[trained] > 0) and np.any(t[trained] < 0)
-    return (trained, kept) if enough and both_kinds else (everything, nothing)
+    if len(kept) < _LEAST_KEPT or not both_kinds:
+        return everything, nothing
+    return trained, kept
 
 
 def _certificate(

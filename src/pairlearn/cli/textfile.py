@@ -204,10 +204,9 @@ def _delimiter(file: IO[str], path: Path) -> str:
         try:
             sample = [r for _, r in islice(_records(file, delimiter, ""), _SAMPLE)]
         except TableError:
-            # Quotes that do not close do not depend on the delimiter: told later.
+            # What is wrong with a row is told when it is read.
             file.seek(0)
-            header = next(csv.reader([file.readline()], delimiter=delimiter), [])
-            sample = [header, []]
+            sample = [_header(file.readline(), delimiter), []]
         width = len(sample[0]) if sample else 0
         if width > 1:
             header_only[delimiter] = width
@@ -228,6 +227,14 @@ def _delimiter(file: IO[str], path: Path) -> str:
                 "quotes, or save the table as Parquet"
             )
     return preferred
+
+
+def _header(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a header, as far as they can be told."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:
+        return []
 
 
 def _records(
