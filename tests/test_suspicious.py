@@ -129,6 +129,24 @@ def test_a_triangle_alone_is_judged_by_its_answers():
     np.testing.assert_array_equal(found.probability, 0.5)
 
 
+def test_suspicions_are_probabilities():
+    """Of the answers with a suspicion of about one half, about half are wrong."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(3000) < 0.6, 1, -1)
+    X = rng.normal(size=(3000, 2)) + np.outer(y, [1.0, 0.5])
+    corner = np.arange(3000).reshape(-1, 3)
+    pairs = Pairs(X, np.concatenate([corner[:, :2], corner[:, 1:], corner[:, ::2]]))
+    slip = rng.random(3000) < 0.1
+    t = pairs.answers(y) * np.where(slip, -1, 1)
+    found = suspicious_answers(CIPSClassifier(), pairs, t, random_state=0)
+    assert found.noise_rate == pytest.approx(0.1, abs=0.02)
+    band = np.digitize(found.suspicion, [0.05, 0.25, 0.6])
+    for k in range(4):
+        expected = found.suspicion[band == k].mean()
+        spread = np.sqrt(expected * (1 - expected) / (band == k).sum())
+        assert abs(slip[band == k].mean() - expected) < 4 * spread
+
+
 def test_a_point_in_every_pair():
     """A fold with that point has no pair without it to train on, but with one."""
     X, y = separated(201)
