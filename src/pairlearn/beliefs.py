@@ -16,11 +16,11 @@ but answer k: the probabilities p of all points and all other answers. The answe
 with that with probability A = s Q + (1 - s)(1 - Q), and by Bayes' rule it is wrong with
 probability e (1 - A) / [e (1 - A) + (1 - e) A].
 
-Q is what takes work. Where the pair shares no point with another, it is
-sum over c of p_i(c) p_j(c). Else other answers count: two answers that lead from i by way
-of a third point to j are evidence on i and j, and more so if they confirm what p says.
-Where a component of the graph of pairs is a tree, belief propagation is exact; where it
-has cycles and few points, all classes of all points are summed over; where it has cycles
+Q is what takes work. Where the pair shares no point with another, it is the sum over c
+of p_i(c) p_j(c). Else other answers count: two answers that lead from i by way of a
+third point to j are evidence on i and j, and more so if they confirm what p says. Where
+a component of the graph of pairs is a tree, belief propagation is exact; where it has
+cycles and few points, all classes of all points are summed over; where it has cycles
 and many points, belief propagation is iterated and Q is an approximation.
 """
 
@@ -35,9 +35,16 @@ from scipy.sparse import csgraph
 from scipy.special import expit, log_softmax, logit, softmax
 
 if TYPE_CHECKING:
-    from pairlearn._typing import Floats, Ints
+    from pairlearn._typing import Bools, Floats, Ints
 
-__all__ = ["Scale", "cavity", "class_probabilities", "fit_scale", "wrong"]
+__all__ = [
+    "Scale",
+    "cavity",
+    "class_probabilities",
+    "expected_rate",
+    "fit_scale",
+    "wrong",
+]
 
 # What is known of the noise rate without data: one answer of ten is wrong, and that
 # counts as ten answers.
@@ -57,7 +64,7 @@ class Scale(NamedTuple):
     rate: float
 
 
-def prior_rate() -> float:
+def _prior_rate() -> float:
     """Return the noise rate to expect without data."""
     return _WRONG / (_WRONG + _RIGHT)
 
@@ -90,7 +97,7 @@ def class_probabilities(scores: Floats, scale: Scale) -> Floats:
     return p
 
 
-def agreement(same: Floats, t: Floats) -> Floats:
+def _agreement(same: Floats, t: Floats) -> Floats:
     """Return the probability that an answer agrees, if P(same) is as given."""
     share = (1 + t) / 2
     return share * same + (1 - share) * (1 - same)
@@ -119,7 +126,7 @@ def wrong(same: Floats, t: Floats, rate: float) -> Floats:
     >>> wrong(same, t, 0.1).round(3)
     array([0.012, 0.5  , 0.1  , 0.1  ])
     """
-    right = agreement(same, t)
+    right = _agreement(same, t)
     return rate * (1 - right) / (rate * (1 - right) + (1 - rate) * right)
 
 
@@ -132,9 +139,9 @@ def fit_scale(
 ) -> Scale:
     """Find slope, intercept and noise rate by the likelihood of the answers.
 
-    That is Platt scaling from pairs, as in :func:`pairlearn.calibration.calibrate`, with
-    answers that are wrong at some rate. Classes that overlap make answers doubtful near
-    the boundary, noise does so everywhere: this tells the two apart.
+    That is Platt scaling from pairs, as in :func:`pairlearn.calibration.calibrate`,
+    with answers that are wrong at some rate. Classes that overlap make answers doubtful
+    near the boundary, noise does so everywhere: this tells the two apart.
 
     Parameters
     ----------
@@ -152,14 +159,14 @@ def fit_scale(
     """
     spread = float(np.sqrt(np.mean(left**2 + right**2) / 2)) if len(t) else 0.0
     if not spread > 0:
-        return Scale(0.0, 0.0, prior_rate() if rate is None else rate)
+        return Scale(0.0, 0.0, _prior_rate() if rate is None else rate)
     left, right, total = left / spread, right / spread, float(weight.sum())
 
     def loss(u: Floats) -> float:
         e = rate if rate is not None else expit(u[2]) / 2
         scale = Scale(u[0], u[1], e)
         p, q = class_probabilities(left, scale), class_probabilities(right, scale)
-        right_answer = agreement((p * q).sum(axis=1), t)
+        right_answer = _agreement((p * q).sum(axis=1), t)
         likely = np.log((1 - e) * right_answer + e * (1 - right_answer) + 1e-300)
         noise = _WRONG * np.log(e) + _RIGHT * np.log(1 - e)
         return float((_SLOPE_PENALTY * u[0] ** 2 - noise - weight @ likely) / total)
@@ -167,7 +174,7 @@ def fit_scale(
     # Not convex in the intercept, hence three starts.
     two = left.ndim == 1
     bounds = [(0.0, None), (None, None) if two else (0.0, 0.0), (-10.0, 10.0)]
-    begin = logit(2 * prior_rate())
+    begin = logit(2 * _prior_rate())
     results = [
         minimize(loss, [2.0, start, begin], method="L-BFGS-B", bounds=bounds)
         for start in ((0.0, -1.0, 1.0) if two else (0.0,))
@@ -277,7 +284,7 @@ def _by_propagation(field: Floats, index: Ints, same: Floats) -> Floats:
     return q
 
 
-def _pinned(field: Floats, component: Ints, candidates: Floats, index: Ints) -> Floats:
+def _pinned(field: Floats, component: Ints, candidates: Bools, index: Ints) -> Floats:
     """Fix the class of one point of each component about which p says nothing.
 
     All that answers say is then relative, and propagation would not leave the state in

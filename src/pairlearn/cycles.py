@@ -67,7 +67,9 @@ def in_contradictory_cycle(
     same, different = links[t[links] > 0], links[t[links] < 0]
     blocks = _Blocks(n_points, index[same])
     component = blocks.forest.component
-    refuted = different[component[index[different, 0]] == component[index[different, 1]]]
+    refuted = different[
+        component[index[different, 0]] == component[index[different, 1]]
+    ]
     through: set[int] = set()
     for i, j in index[refuted].tolist():
         through |= blocks.between(i, j)

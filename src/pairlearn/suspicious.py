@@ -1,31 +1,33 @@
 r"""Answers that the rest of the data contradict.
 
-The suspicion of an answer is the probability that it is wrong, given everything but the
-answer itself: what a classifier says that was trained without it, and what other answers
-about the same points say. It takes four steps.
+The suspicion of an answer is the probability that it is wrong, given everything but
+the answer itself: what a classifier says that was trained without it, and what other
+answers about the same points say. It takes four steps.
 
 1. **Folds of points.** The points are dealt out to `cv` folds, as by
    :class:`~pairlearn.PairKFold`, and a clone of the classifier is trained on the pairs
    that have no point in the fold. It gives the scores of the fold's points. Folds that
-   share pairs only would not do: a model that has seen other answers about a point
-   carries them into its score, and step 4 would count them twice. Pairs whose points are
-   in two folds get their two scores from two models; the classes of these are matched
-   by what they say of the same points.
+   are disjoint in pairs alone would not do: a model that has seen other answers about
+   a point carries them into its score, and step 4 would count them twice. Pairs whose
+   points are in two folds get their two scores from two models; the classes of these
+   are matched by what they say of the same points. Where a few points are in most of
+   the pairs, too few pairs are left; then pairs with one point in the fold train as
+   well, and points that the model has seen in fewer than ten pairs get no score.
 2. **Probabilities.** A slope, an intercept and the noise rate e are found by the
    likelihood of all answers under these scores: Platt scaling from pairs, with answers
-   that are wrong at rate e. That gives P(same) of each pair, `probability`, whatever the
-   scale of the scores. Overlapping classes make answers doubtful near the boundary, noise
-   makes them doubtful everywhere: that tells the two apart.
-3. **Bayes' rule.** If P(same) = Q by everything but the answer, and A is the probability
-   with which the answer agrees with that (Q for "same", 1 - Q for "different"), then the
-   answer is wrong with probability
+   that are wrong at rate e. That gives P(same) of each pair, `probability`, whatever
+   the scale of the scores. Overlapping classes make answers doubtful near the boundary,
+   noise makes them doubtful everywhere: that tells the two apart.
+3. **Bayes' rule.** If P(same) = Q by everything but the answer, and A is the
+   probability with which the answer agrees with that (Q for "same", 1 - Q for
+   "different"), then the answer is wrong with probability
 
    .. math:: \frac{e (1 - A)}{e (1 - A) + (1 - e) A} .
 
    A soft answer t counts as "same" with probability (1 + t) / 2. An answer of 0 says
    nothing, and its suspicion is the noise rate.
-4. **Other answers.** Q is `probability` if no other answer is about the two points. Else
-   it comes from the joint distribution of all classes, given all other answers
+4. **Other answers.** Q is `probability` if no other answer is about the two points.
+   Else it comes from the joint distribution of all classes, given all other answers
    (:mod:`pairlearn.beliefs`). An answer on a short contradictory cycle becomes more
    suspicious, one that consistent cycles confirm becomes less so, in proportion to the
    evidence; of the answers on a contradictory cycle, those that the classifier doubts
@@ -35,18 +37,13 @@ about the same points say. It takes four steps.
 from __future__ import annotations
 
 import html
-import inspect
 import numbers
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import softmax
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from pairlearn.assignment import match_classes
 from pairlearn.beliefs import (
     cavity,
     class_probabilities,
@@ -55,9 +52,8 @@ from pairlearn.beliefs import (
     wrong,
 )
 from pairlearn.cycles import in_contradictory_cycle
+from pairlearn.heldout import Task, out_of_fold
 from pairlearn.pairs import as_pairs
-from pairlearn.split import point_folds
-from pairlearn.tables import on_host, take_rows
 from pairlearn.validation import check_answers, check_both_kinds, check_weights
 
 if TYPE_CHECKING:
@@ -71,10 +67,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SuspiciousAnswer", "SuspiciousAnswers", "suspicious_answers"]
 
-# Points on which the classes of the folds' models are matched.
-_COMMON = 2000
 # Rounds of estimating the noise rate with the answers about shared points.
 _ROUNDS = 20
+# Rows of a printed table.
 _SHOWN = 10
 
 
@@ -214,7 +209,8 @@ class SuspiciousAnswers:
         lines = [
             f"{row.pair:>8}{f'{row.left}, {row.right}':>16}{_word(row.answer):>11}"
             f"{row.probability:>9.1%}{row.suspicion:>11.1%}"
-            + "  in a contradictory cycle" * row.contradicted
+            + "  in a contradictory cycle"
+            * row.contradicted
             for row in self.head()
         ]
         left = len(self) - len(lines)
@@ -263,8 +259,8 @@ def suspicious_answers(
     t : array-like of shape (n_pairs,)
         Their answers: +1 same, -1 different, between them a soft answer; or bool.
     sample_weight : array-like of shape (n_pairs,), optional
-        Weights of the pairs in training and in the estimate of the noise rate. A pair of
-        weight zero is no evidence on others, but is judged as they are.
+        Weights of the pairs in training and in the estimate of the noise rate. A pair
+        of weight zero is no evidence on others, but is judged as they are.
     cv : int, default=5
         Number of folds, and of models that are trained.
     random_state : int, RandomState or None, default=None
@@ -279,19 +275,19 @@ def suspicious_answers(
     Warns
     -----
     UserWarning
-        If there are so few answers, or so few points, that nothing was left to train a
-        fold's model on. Answers about its points are then judged by other answers alone.
+        If there are so few answers, or answers about so few points, that too few are
+        left to train on. Some are then judged by other answers alone.
 
     Notes
     -----
     A wrong answer shows as far as the classifier is sure of the pair, or other answers
     are. Where classes overlap, a wrong answer looks like a right answer to a hard pair,
-    and no method can tell the two apart: `suspicion` is then far from 1 even at the top.
+    and no method can tell the two apart: `suspicion` is far from 1 even at the top.
 
-    *Not guaranteed:* that the noise rate is the true one; suspicions where wrong answers
-    depend on the points (hard pairs are more often answered wrongly), or are of one kind
-    only: noise is taken to be the same everywhere. In large components of the graph of
-    answers that have cycles they are approximate.
+    *Not guaranteed:* that the noise rate is the true one; suspicions where wrong
+    answers depend on the points (hard pairs are more often answered wrongly), or are of
+    one kind only: noise is taken to be the same everywhere. In large components of the
+    graph of answers that have cycles they are approximate.
 
     More than two classes work with a classifier that has them (`n_classes`). A cycle is
     then contradictory if exactly one of its answers is "different".
@@ -332,13 +328,13 @@ def suspicious_answers(
     # which of the two points comes first.
     ends = np.sort(pairs.index, axis=1)
     listed = np.lexsort((weight, answers, ends[:, 1], ends[:, 0]))
-    task = _Task(
+    task = Task(
         pairs=type(pairs)(pairs.X, ends[listed]),
         t=answers[listed],
         weight=weight[listed],
         weighted=sample_weight is not None,
     )
-    scores = _out_of_fold(clf, task, int(cv), check_random_state(random_state))
+    scores = out_of_fold(clf, task, int(cv), check_random_state(random_state))
     probability, suspicion, rate = _judge(scores, task)
     n_classes = 2 if scores.ndim == 1 else scores.shape[1]
     given = np.empty(len(listed), dtype=np.intp)
@@ -357,13 +353,6 @@ def suspicious_answers(
     )
 
 
-class _Task(NamedTuple):
-    pairs: Pairs
-    t: Floats
-    weight: Floats
-    weighted: bool
-
-
 def _check_classifier(clf: Any, t: Any) -> None:
     if isinstance(clf, type):
         raise ValueError(f"pass an instance, {clf.__name__}(), not the class")
@@ -372,7 +361,7 @@ def _check_classifier(clf: Any, t: Any) -> None:
             "clf must be a pair classifier with fit and decision_function, such as "
             f"PairClassifier(), or a pipeline that ends with one; got {clf!r}"
         )
-    shape = np.shape(t) if hasattr(t, "shape") else ()
+    shape: Any = getattr(t, "shape", ())
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
             f"got answers of shape {tuple(shape)}, one for each class; look for wrong "
@@ -381,114 +370,8 @@ def _check_classifier(clf: Any, t: Any) -> None:
         )
 
 
-def _out_of_fold(clf: Any, task: _Task, cv: int, rng: RandomState) -> Floats:
-    """Return scores of all points, each by a model that has seen no pair of it.
-
-    NaN where there is no such model. The classes of the models are matched.
-    """
-    pairs = task.pairs
-    used = pairs.used_points()
-    fold = point_folds(pairs, cv, rng)
-    common = np.sort(rng.permutation(used)[:_COMMON])
-    own: list[Ints] = []
-    scores: list[Floats] = []
-    shared: list[Floats] = []
-    n_idle = 0
-    for k, train in enumerate(_training_parts(task, fold, cv)):
-        rows = np.flatnonzero(fold == k)
-        if not len(rows):
-            continue
-        if not len(train):
-            n_idle += len(rows)
-            continue
-        model = _fit(clf, task, train, rng)
-        found = model.decision_function(
-            take_rows(pairs.X, np.concatenate([rows, common]))
-        )
-        found = np.asarray(on_host(found), dtype=float)
-        own.append(rows)
-        scores.append(found[: len(rows)])
-        shared.append(found[len(rows) :])
-    if n_idle:
-        warnings.warn(
-            f"{n_idle} of {len(used)} points were judged by the answers alone: too few "
-            "pairs without them were left to train on; more pairs, or pairs that share "
-            "fewer points, let the classifier have its say",
-            stacklevel=3,
-        )
-    everywhere = np.full((pairs.n_points, *np.shape(scores[:1])[2:]), np.nan)
-    for rows, matched in zip(own, _matched(scores, shared), strict=True):
-        everywhere[rows] = matched
-    return everywhere
-
-
-def _training_parts(task: _Task, fold: Ints, cv: int) -> Iterator[Ints]:
-    """Yield the pairs to train the model of each fold on; none if there are too few.
-
-    Those without a point in the fold. Where these are less than half of what pairs at
-    random would leave, as if one point were in every pair, those with one point in the
-    fold are taken as well.
-    """
-    counts = task.weight > 0
-    enough = (1 - 1 / cv) ** 2 / 2 * counts.sum()
-    inside = fold[task.pairs.index]
-    for k in range(cv):
-        n_inside = (inside == k).sum(axis=1)
-        for most in (0, 1):
-            train = np.flatnonzero((n_inside <= most) & counts)
-            both = (task.t[train] > 0).any() and (task.t[train] < 0).any()
-            if both and (most or len(train) >= enough):
-                yield train
-                break
-        else:
-            yield np.empty(0, dtype=np.intp)
-
-
-def _fit(clf: Any, task: _Task, train: Ints, rng: RandomState) -> Any:
-    """Return a clone of the classifier, fitted to some of the pairs."""
-    model = clone(clf)
-    settings: dict[str, Any] = {}
-    for name, value in sorted(model.get_params(deep=True).items()):
-        last = name.rpartition("__")[2]
-        if last == "random_state" and value is None:
-            settings[name] = int(rng.randint(2**31 - 1))
-        elif last == "majority":
-            # Which class is which does not matter here, and would cost pairs.
-            settings[name] = None
-    model.set_params(**settings)
-    arguments = {}
-    if task.weighted:
-        prefix = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
-        last_step = model.steps[-1][1] if hasattr(model, "steps") else model
-        if "sample_weight" not in inspect.signature(last_step.fit).parameters:
-            raise ValueError(
-                f"{type(last_step).__name__} cannot be trained with weights: leave out "
-                "sample_weight, or use another classifier"
-            )
-        arguments = {f"{prefix}sample_weight": task.weight[train]}
-    return model.fit(task.pairs[train], task.t[train], **arguments)
-
-
-def _matched(scores: list[Floats], shared: list[Floats]) -> list[Floats]:
-    """Give the models' classes the same meaning, by their scores of the same points."""
-    if not scores:
-        return []
-    if scores[0].ndim == 1:
-        table = np.stack(shared)
-        table = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-300)
-        # The signs for which the models agree most, over all couples of them.
-        leading = np.linalg.eigh(table @ table.T)[1][:, -1]
-        signs = np.where(leading * leading[np.argmax(np.abs(leading))] < 0, -1.0, 1.0)
-        return [sign * own for sign, own in zip(signs, scores, strict=True)]
-    first = softmax(shared[0], axis=1)
-    return [
-        own[:, match_classes(first.T @ softmax(other, axis=1))]
-        for own, other in zip(scores, shared, strict=True)
-    ]
-
-
-def _judge(scores: Floats, task: _Task) -> tuple[Floats, Floats, float]:
-    """Return P(same) by the scores, the suspicion of each answer, and the noise rate."""
+def _judge(scores: Floats, task: Task) -> tuple[Floats, Floats, float]:
+    """Return P(same) by the scores, the suspicion of each answer, the noise rate."""
     pairs, t, weight = task.pairs, task.t, task.weight
     # Weights are relative; together they count as the pairs that they are worth.
     weight = weight * weight.sum() / (weight @ weight)
