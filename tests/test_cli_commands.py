@@ -15,9 +15,10 @@ from typer.testing import CliRunner
 
 import pairlearn
 from pairlearn.cli.app import app
-from pairlearn.cli.files import check_output, replacing
+from pairlearn.cli.files import check_output
 from pairlearn.cli.fit import keep_aside
 from pairlearn.cli.predict import predict_table
+from pairlearn.files import replacing
 from pairlearn.saving import describe
 
 N_POINTS = 400

@@ -183,7 +183,7 @@ def test_failed_writing_leaves_nothing(tmp_path, monkeypatch):
     def full(*_):
         raise OSError("no space left")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     result = datasets("wine", "-o", tmp_path / "new")
     assert result.exit_code == 1
     assert "no space left" in result.stderr

@@ -11,10 +11,8 @@ import inspect
 import json
 import os
 import platform
-import secrets
-import shutil
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -29,6 +27,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 import pairlearn
 from pairlearn.archive import SCHEMA, ModelFileError, pack, unpack
+from pairlearn.files import write_files
 from pairlearn.vouched import (
     FUNCTIONS,
     TYPES,
@@ -115,7 +114,7 @@ def save(model: Any, path: str | Path, *, about: dict[str, Any] | None = None) -
             f"{type(model).__name__} holds something that cannot be saved: {error}"
         ) from error
     _compare(model, data)
-    _write(target, data)
+    write_files({target: data})
 
 
 def load(path: str | Path, *, trusted: Iterable[str | type] = ()) -> Any:
@@ -273,23 +272,6 @@ def _target(path: str | Path) -> Path:
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent}; make it first")
     return target
-
-
-def _write(target: Path, data: bytes) -> None:
-    """Write a file that is either complete or not there."""
-    part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
-        raise
 
 
 def _read(path: str | Path) -> bytes:

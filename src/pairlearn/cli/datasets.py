@@ -132,7 +132,7 @@ def _check_folder(out: Path, overwrite: bool) -> None:
 
 
 def _write(tables: Practice, out: Path) -> None:
-    from pairlearn.cli.atomic import write_files
+    from pairlearn.files import write_files
 
     is_new = not out.exists()
     out.mkdir(exist_ok=True)

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from pairlearn import CIPSClassifier, Pairs, certify, make_pair_pipeline
+from pairlearn.files import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,12 +128,8 @@ def draw(result: DemoResult, path: Path) -> None:
     _draw_certificates(right, result)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
-    partial = path.with_name(f".partial-{path.name}")
-    try:
+    with replacing(path) as partial:
         figure.savefig(partial, dpi=160)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _draw_scores(axes: Any, result: DemoResult) -> None:

@@ -1,48 +1,16 @@
-"""Output files: written under another name, and moved into place when complete."""
+"""Output files that cannot be written are refused before any work."""
 
 from __future__ import annotations
 
 import os
-import secrets
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pairlearn.cli.errors import OptionError, TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["check_output", "replacing"]
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a name to write to, and move the file into place if all went well.
-
-    If anything goes wrong, or the command is interrupted, an old file stays as it was
-    and no new one appears.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be.
-
-    Yields
-    ------
-    Path
-        Where to write it: a name in the same folder, with the same ending.
-    """
-    # Short, since a long name and some more would be too long.
-    partial = path.with_name(f".partial-{secrets.token_hex(6)}{path.suffix[:20]}")
-    try:
-        yield partial
-        if path.exists():
-            # The new file is as open to others as the old one was.
-            partial.chmod(path.stat().st_mode & 0o777)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+__all__ = ["check_output"]
 
 
 def check_output(

@@ -12,8 +12,8 @@ from pairlearn.cli.cells import id_of, looks_like_formula, shown, text_of
 from pairlearn.cli.columns import find_id
 from pairlearn.cli.encode import CellError
 from pairlearn.cli.errors import OptionError, TableError
-from pairlearn.cli.files import replacing
 from pairlearn.cli.tables import CHUNK_ROWS, frame_of, read_chunks, read_table
+from pairlearn.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

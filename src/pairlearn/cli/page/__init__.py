@@ -6,10 +6,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pairlearn.cli.atomic import write_files
 from pairlearn.cli.page.judged import judge
 from pairlearn.cli.page.markup import text
 from pairlearn.cli.page.sections import sections
+from pairlearn.files import write_files
 
 if TYPE_CHECKING:
     import os

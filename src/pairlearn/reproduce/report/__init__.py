@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
+from pairlearn.files import write_files
 from pairlearn.reproduce.report import (
     class_assignment,
     figures,
@@ -87,7 +87,7 @@ def write_report(folder: str | Path) -> list[Path]:
     try:
         for path, content in outputs.items():
             path.parent.mkdir(exist_ok=True)
-            _write(path, content)
+            write_files({path: content})
     except OSError as error:
         raise StoreError(
             f"cannot write the report to {folder}: {error.strerror}. Copy the store to "
@@ -136,13 +136,3 @@ def _read_notes(path: Path) -> str:
             f"{path} is not UTF-8 text (byte {error.start}: {error.reason}). Save it "
             "as UTF-8, or move it away to make the report without it"
         ) from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    # Not one of tempfile's, which nobody else may read.
-    partial = path.with_name(f".partial-{uuid4().hex}-{path.name}")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
