@@ -53,7 +53,7 @@ bench-scale: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## time and memory a
 	$(BIN)/python -m benchmarks.scale
 
 docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
-	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
+	$(PIN) $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 
 clean:  ## remove everything that the targets above made
 	rm -rf .venv* docs/_build docs/gallery .pytest_cache .mypy_cache .ruff_cache pairlearn-demo.png
