@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairlearn.terms import HostPairTerms, compiled_name, is_additive
-from pairlearn.threads import compiled_module, each, ranges
+from pairlearn.threads import compiled_module, each, own_threads, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,7 @@ __all__ = ["DensePairTerms", "compiled_for", "pulled_back", "scored"]
 FEW = 2**18
 # Bytes of the points that a thread takes at a time. NumPy's calls hinder each other
 # in threads, so that it should need few of them.
-PART_BYTES, NUMPY_BYTES = 2**23, 2**24
+PART_BYTES, NUMPY_BYTES = 2**23, 2**25
 # Rows that are added up in the precision of the points.
 NARROW = 512
 # From so many columns on, a sum over rows is fastest column by column.
@@ -63,8 +63,9 @@ class DensePairTerms(HostPairTerms):
             return super().value_and_gradient(risk, w, b)
         fast = compiled_for(X)
         if n_pairs > len(X):
-            value, r = self.risk_of(risk, scored(X, w, b, fast))
-            return value, pulled_back(X, r), r.sum()
+            with own_threads():
+                value, r = self.risk_of(risk, scored(X, w, b, fast))
+                return value, pulled_back(X, r), r.sum()
         if fast is None:
             part = partial(self._numpy_part, risk, w, float(b))
         elif compiled_name(risk) == "product":
