@@ -621,3 +621,33 @@ class TestFiles:
     def test_a_relative_name_is_in_this_folder(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         check_output(Path("out.csv"), "--out", (".csv",))
+
+
+@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("1", "0"), ("True", "False")])
+def test_yes_to_another_question_is_refused(tmp_path, yes, no):
+    """In a column called `different`, yes would mean the opposite of same."""
+    (tmp_path / "points.csv").write_text("id,x\na,1\nb,2\nc,3\nd,4\n")
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text(f"left,right,different\na,b,{yes}\nc,d,{no}\na,c,{yes}\n")
+    options = ["check", str(tmp_path / "points.csv"), str(pairs), "--answer"]
+    result = CliRunner().invoke(app, [*options, "different"])
+    assert result.exit_code == 1
+    assert "yes there would mean different" in result.stderr
+    pairs.write_text("left,right,different\na,b,same\nc,d,different\na,c,same\n")
+    assert CliRunner().invoke(app, [*options, "different"]).exit_code == 0
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "date", "utc"])
+def test_dates_with_a_type_of_their_own_are_used(tmp_path, kind):
+    """A date of a Parquet file has no day or month that might come first."""
+    days = pd.Series(pd.date_range("2024-01-05", periods=8, freq="9D"))
+    when = {"timestamp": days, "date": days.dt.date, "utc": days.dt.tz_localize("UTC")}
+    points = pd.DataFrame({"id": list("abcdefgh"), "when": when[kind]})
+    points.to_parquet(tmp_path / "points.parquet")
+    (tmp_path / "pairs.csv").write_text("left,right,answer\na,b,same\nc,d,different\n")
+    result = CliRunner().invoke(
+        app, ["check", str(tmp_path / "points.parquet"), str(tmp_path / "pairs.csv")]
+    )
+    assert result.exit_code == 0
+    assert "dates, as days" in result.stdout
+    assert "left out" not in result.stdout + result.stderr

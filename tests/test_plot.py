@@ -87,6 +87,7 @@ def test_a_figure_is_made_only_without_axes(plane):
         lambda ax: plot_pairs(pairs, t, ax=ax),
         lambda ax: plot_certificate(certificate_from_counts(3, 50), ax=ax),
     ]
+    plt.close("all")
     for function in draw:
         figure = plt.figure()
         given = figure.subplots()
@@ -422,3 +423,24 @@ except ModuleNotFoundError as error:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "pip install 'pairlearn[cli]'" in done.stdout
+
+
+def test_sides_that_nobody_has_named_take_the_colours_of_the_classes():
+    """Whatever sign the classifier has, a good model looks good."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[:, 0] += 2 * y
+    pairs, t = Pairs.sample(X, 100, y, random_state=0)
+    clf = CIPSClassifier().fit(pairs, t)
+    pictures = []
+    for _ in range(2):
+        ax = plot_decision_boundary(clf, X, y=y)
+        ax.figure.canvas.draw()
+        # A point deep in the right half has the colour of the class that lies there.
+        place = ax.transData.transform((3.5, 0.0)).astype(int)
+        image = np.asarray(ax.figure.canvas.buffer_rgba())
+        pictures.append(image[image.shape[0] - place[1], place[0]])
+        plt.close("all")
+        clf._flip()
+    np.testing.assert_array_equal(*pictures)

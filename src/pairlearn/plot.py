@@ -97,7 +97,8 @@ def plot_decision_boundary(
     names, groups = _groups(clf, y if y is not None else clf.predict(X), len(points))
     ax = _axes(ax)
     known = list(getattr(clf, "classes_", names))
-    _draw_regions(ax, clf, table, points, known)
+    turned = y is not None and _is_turned(clf, X, groups)
+    _draw_regions(ax, clf, table, points, known, turned=turned)
     if given is not None:
         _draw_segments(ax, _numbers(given[0].X), *given, most=500)
     _draw_points(ax, points, names, groups, _word(y))
@@ -361,8 +362,29 @@ def _word(y: ArrayLike | None) -> str:
     return "predicted" if y is None else "class"
 
 
+def _is_turned(clf: Any, X: Any, groups: list[Bools]) -> bool:
+    """Tell whether two classes that nobody has assigned fit better when swapped.
+
+    Without an assignment the names of the two sides are arbitrary, and their colours
+    should not make a good model look wrong.
+    """
+    model = clf[-1] if hasattr(clf, "steps") else clf
+    names: Any = getattr(model, "classes_", [])
+    assigned = getattr(model, "assignment_", None) is not None
+    if assigned or len(names) != 2 or len(groups) != 2:
+        return False
+    second = np.asarray(on_host(clf.predict(X))) == names[1]
+    return bool(np.mean(second == groups[1]) < 1 / 2)
+
+
 def _draw_regions(
-    ax: Any, clf: Any, table: Any, points: Floats, known: list[Any]
+    ax: Any,
+    clf: Any,
+    table: Any,
+    points: Floats,
+    known: list[Any],
+    *,
+    turned: bool = False,
 ) -> None:
     low, high = points.min(axis=0), points.max(axis=0)
     margin = np.where(high > low, 0.06 * (high - low), 0.5)
@@ -373,7 +395,7 @@ def _draw_regions(
     if hasattr(table, "columns"):
         # Pipelines know the columns of a frame by their names.
         grid = type(table)({c: grid[:, k] for k, c in enumerate(table.columns)})
-    margins = _margins(clf, grid, known)
+    margins = _margins(clf, grid, known)[:: -1 if turned else 1]
     drawn = False
     for k, margin in enumerate(margins):
         field = margin.reshape(_GRID, _GRID)

@@ -44,6 +44,11 @@ _ANSWERS = (
     "ismatch", "link", "similar", "issimilar", "label", "judgement", "judgment",
     "relation", "decision", "vote", "sameordifferent", "constraint",
 )  # fmt: skip
+# Names of columns in which yes would mean "different".
+_OPPOSITE = (
+    "different", "isdifferent", "difference", "differ", "diff", "dissimilar",
+    "isdissimilar", "dissimilarity", "distance", "distinct", "mismatch", "notsame",
+)  # fmt: skip
 
 
 @dataclass
@@ -264,7 +269,7 @@ def find_answer(
     if option is not None:
         if option in sides:
             raise OptionError(f"--answer {option!r} is a column of ids")
-        return _named(table, option, "--answer")
+        return _refuse_opposite(table, _named(table, option, "--answer"))
     rest = [name for name in table.columns if name not in sides]
     found = [name for name in rest if _plain(name) in _ANSWERS]
     if len(found) == 1:
@@ -280,6 +285,19 @@ def find_answer(
         f"{table.name}: the answers may be in {_either(found or rest)}; say which with "
         f"--answer, such as --answer {(found or rest)[0]!r}"
     )
+
+
+def _refuse_opposite(table: Table, name: str) -> str:
+    """Refuse yes and no to the question whether two points are different."""
+    said = {str(cell).casefold() for cell in table.columns[name] if cell is not None}
+    clear = any(word in one for one in said for word in ("same", "diff", "link"))
+    if _plain(name) in _OPPOSITE and not clear:
+        raise TableError(
+            f"{table.name}: column {name!r} seems to ask whether two points are "
+            "different, so that yes there would mean different; write same or "
+            "different in its cells"
+        )
+    return name
 
 
 def hint_about_ids(unknown: list[str], points: Table, ids: Collection[str]) -> str:

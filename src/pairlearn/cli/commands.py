@@ -230,7 +230,7 @@ def fit(
         from pairlearn.cli.files import check_output
         from pairlearn.cli.show import Progress, show_fit, show_notes
 
-        check_output(out, "--out", inputs=(points, pairs))
+        check_output(out, "--out", (".skops",), (points, pairs))
         if report is not None:
             check_output(report, "--report", (".html", ".htm"), (points, pairs))
             if report.resolve() == out.resolve():
@@ -477,6 +477,11 @@ def check(
             found = check_tables(points, pairs, columns, most=most)
         show_checked(found)
     if strict and (found.n_contradictions or found.asked.n_disagreeing):
+        typer.echo(
+            f"--strict: {found.n_contradictions:,} contradictions between pairs, "
+            f"{found.asked.n_disagreeing:,} pairs whose own answers disagree",
+            err=True,
+        )
         raise typer.Exit(1)
 
 

@@ -350,7 +350,9 @@ def _as_dates(name: str, there: list[Any], missing: str) -> Column | None:
     ]
     if not fits:
         return None
-    if len(fits) > 1 and "." not in str(there[0]):
+    # Dates that have a type of their own, as in Parquet, are in no order.
+    texts = [cell for cell in there if isinstance(cell, str)]
+    if len(fits) > 1 and texts and "." not in texts[0]:
         return _left_out(
             name,
             f"dates such as {shown(there[0])} may have the day or the month first; "

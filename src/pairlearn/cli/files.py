@@ -32,6 +32,9 @@ def check_output(
     inputs : tuple of Path
         Files that must not be overwritten.
     """
+    for other in inputs:
+        if path.exists() and other.exists() and path.samefile(other):
+            raise OptionError(f"{option} {path} is one of the tables that are read")
     if suffixes and path.suffix.lower() not in suffixes:
         raise OptionError(f"{option} {path} must end in one of {', '.join(suffixes)}")
     if path.is_dir():
@@ -40,6 +43,3 @@ def check_output(
         raise TableError(f"there is no folder {path.parent} to write {path.name} to")
     if not os.access(path.parent, os.W_OK):
         raise TableError(f"the folder {path.parent} cannot be written to")
-    for other in inputs:
-        if path.exists() and other.exists() and path.samefile(other):
-            raise OptionError(f"{option} {path} is one of the tables that are read")

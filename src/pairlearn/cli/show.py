@@ -185,7 +185,12 @@ def show_checked(found: Checked) -> None:
         ),
         ("components", f"{found.n_components:,} groups of points that answers join"),
         ("", f"the largest has {found.largest:,} points"),
-        ("contradictions", f"{found.n_contradictions:,}"),
+        (
+            "contradictions",
+            f"{found.n_contradictions:,} between pairs"
+            + f"; {asked.n_disagreeing:,} pairs have answers that disagree"
+            * bool(asked.n_disagreeing),
+        ),
         ("redundant", f"{found.n_redundant:,} answers follow from the others"),
         ("closure", f"{found.n_implied:,} pairs have an answer, given or implied"),
         (

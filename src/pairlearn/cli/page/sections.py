@@ -172,7 +172,15 @@ def _certificate(judged: Judged) -> Html:
     else:
         basis = (
             "The model has not seen them. The interval is exact if they were drawn at "
-            "random from the kind of points that the model will be used for."
+            "random from the kind of points that the model will be used for"
+        )
+        basis += (
+            "."
+            if certificate.flip_rate
+            else (
+                ", and answered rightly: a wrong answer counts as an error of the model "
+                "(--noise tells how many answers may be wrong)."
+            )
         )
     if certificate.flip_rate:
         basis += f" About {percent(certificate.flip_rate)} of answers are taken to be "
