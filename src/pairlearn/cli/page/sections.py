@@ -178,8 +178,8 @@ def _certificate(judged: Judged) -> Html:
             "."
             if certificate.flip_rate
             else (
-                ", and answered rightly: a wrong answer counts as an error of the model "
-                "(--noise tells how many answers may be wrong)."
+                ", and answered rightly: a wrong answer counts as an error of the "
+                "model (--noise tells how many answers may be wrong)."
             )
         )
     if certificate.flip_rate:
