@@ -46,7 +46,7 @@ from pairlearn import (
     make_pair_pipeline,
     save,
 )
-from pairlearn.archive import FORMAT, HEADER, SCHEMA
+from pairlearn.archive import FORMAT, HEADER, SCHEMA, check_sparse, pack
 from pairlearn.losses import SquaredLoss
 from pairlearn.metrics import neg_pair_error_scorer
 from pairlearn.saving import ModelFileError, describe
@@ -799,6 +799,172 @@ def test_sparse_arrays_are_checked(blob_pairs, tmp_path):
     compressed = packed(inner, zipfile.ZIP_DEFLATED)
     message = refused(zipped({**members, name: compressed}), tmp_path)
     assert "sparse arrays is compressed" in message
+
+
+def unchecked(model):
+    """The file of a model as a forger would write it: without a look at the model."""
+    import skops.io
+
+    versions = {"pairlearn": pairlearn.__version__}
+    header = {"kind": "x", "versions": versions, "about": {}}
+    return pack(skops.io.dumps(model), header)
+
+
+def with_attributes(module, name, attributes):
+    """A file that asks for an object of a type, with attributes that it chooses."""
+    model, inner = CIPSClassifier(), CIPSClassifier()
+    vars(inner).clear()
+    vars(inner).update(attributes)
+    model.extra_ = inner
+
+    def change(schema):
+        attribute(schema, "extra_").update({"__module__": module, "__class__": name})
+
+    return forged(unchecked(model), change)
+
+
+def with_sparse(**arrays):
+    """A file with a sparse array that is made of these arrays."""
+    model = CIPSClassifier()
+    model.extra_ = sparse.csr_array(np.eye(3))
+    members = members_of(unchecked(model))
+    (name,) = [name for name in members if name.endswith(".npz")]
+    buffer = io.BytesIO()
+    np.savez(buffer, _is_array=True, shape=(3, 3), **arrays)
+    return zipped({**members, name: buffer.getvalue()})
+
+
+def refused_by_both(data, folder):
+    """Also by `describe`, which builds nothing."""
+    message = refused(data, folder)
+    with pytest.raises(ModelFileError) as caught:
+        describe(folder / "bad.skops")
+    assert str(caught.value) == message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "attributes"),
+    [
+        ("_coo", "coo_array", {"coords": (np.array([10**7, 0]), np.array([0, 1]))}),
+        ("_coo", "coo_matrix", {"coords": (np.array([10**7, 0]), np.array([0, 1]))}),
+        ("_csr", "csr_array", {"indices": np.zeros(2), "indptr": [0, 10**8, 5, 0]}),
+        ("_csc", "csc_matrix", {"indices": np.zeros(2), "indptr": [0, 10**8, 5, 0]}),
+    ],
+)
+def test_sparse_arrays_have_no_attributes_of_choice(module, name, attributes, tmp_path):
+    attributes = {"_shape": (3, 3), "data": np.ones(2), "maxprint": 50, **attributes}
+    data = with_attributes(f"scipy.sparse.{module}", name, attributes)
+    message = refused(data, tmp_path)
+    assert f"{module}.{name} as a ObjectNode, which no model needs" in message
+    # Nor if a user names it: it can be in a model, but is never built so.
+    path = tmp_path / "bad.skops"
+    with pytest.raises(ModelFileError, match="no model needs"):
+        load(path, trusted=[f"scipy.sparse.{module}.{name}"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        name
+        for name in TYPES
+        if name.split(".")[0] in ("builtins", "functools", "numpy", "scipy")
+    ),
+)
+@pytest.mark.parametrize("loader", ["ObjectNode", "FunctionNode", "LossNode"])
+def test_types_in_c_are_built_in_their_own_way_only(loader, name, small, tmp_path):
+    def change(schema):
+        module, _, kind = name.rpartition(".")
+        evil = node(loader, module, kind, content=tuple_node())
+        schema["content"]["content"]["alpha"] = evil
+
+    message = refused(forged(small[0].read_bytes(), change), tmp_path)
+    assert f"{name} as a {loader}, which no model needs" in message
+
+
+def integers(*values):
+    return np.array(values, dtype=np.int32)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        # Without a value SciPy does not look at the starts of the rows.
+        {"data": [], "indices": [], "indptr": [0, 10**8, 5, 0]},
+        {"data": [], "indices": [], "indptr": [0, -(10**8), 0, 0]},
+        {"data": [], "indices": [], "indptr": [0, 2**31 - 1, -(2**31), 0]},
+        {"data": [1.0], "indices": [0], "indptr": [0, 1, 0, 1]},
+        {"data": [1.0], "indices": [99], "indptr": [0, 1, 1, 1]},
+        {"data": [1.0], "indices": [-99], "indptr": [0, 1, 1, 1]},
+        {"data": [1.0], "indices": [0], "indptr": [0, 1, 1, 10**8]},
+        {"data": [1.0], "indices": [0], "indptr": [-(10**8), 1, 1, 1]},
+        {"data": [1.0], "indices": [0], "indptr": [0, 1]},
+        {"data": [1.0], "indices": [0, 1, 2], "indptr": [0, 1, 2, 3]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_compressed_arrays_stay_within_themselves(kind, arrays, tmp_path):
+    arrays = {
+        name: np.array(value, dtype=float) if name == "data" else integers(*value)
+        for name, value in arrays.items()
+    }
+    # SciPy finds some of this by itself, when the array is made.
+    refused_by_both(with_sparse(format=kind, **arrays), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("row", "col", "n_values"),
+    [((3, 0), (0, 1), 2), ((0, -1), (0, 1), 2), ((0,), (0, 1), 2), ((0,), (0,), 2)],
+)
+def test_coordinates_stay_within_the_array(row, col, n_values, tmp_path):
+    coords = {"row": integers(*row), "col": integers(*col)}
+    data = with_sparse(format="coo", data=np.ones(n_values), **coords)
+    refused_by_both(data, tmp_path)
+    table = sparse.coo_array(np.eye(3))
+    table.coords, table.data = tuple(coords.values()), np.ones(n_values)
+    with pytest.raises(ModelFileError, match="rows or columns outside of it"):
+        check_sparse(table)
+
+
+@pytest.mark.parametrize("kind", ["bsr", "dia", "lil", "x" * 99])
+def test_sparse_arrays_of_other_formats(kind, tmp_path):
+    arrays = {"data": np.ones((1, 3)), "offsets": integers(0)}
+    message = refused_by_both(with_sparse(format=kind, **arrays), tmp_path)
+    assert f"sparse array of format {kind[:20]!r}" in message
+
+
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("shape", [(4, 7), (7, 4), (0, 3), (3, 0), (5, 5), (6,)])
+def test_sparse_arrays_of_any_shape(kind, shape, tmp_path):
+    table = np.arange(np.prod(shape)).reshape(shape) % 3
+    model = CIPSClassifier()
+    if len(shape) == 1 and kind is not sparse.coo_array:
+        pytest.skip("has two dimensions, in some versions of SciPy")
+    model.extra_ = [kind(table), kind(0 * table)]
+    again = round_trip(model, tmp_path)
+    for before, after in zip(model.extra_, again.extra_, strict=True):
+        assert type(after) is type(before)
+        np.testing.assert_array_equal(after.toarray(), before.toarray())
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        node("FunctionNode", "numpy", "sin"),
+        node("PartialNode", "functools", "partial", content={}),
+        json_node("str"),
+    ],
+    ids=lambda kind: kind["__loader__"],
+)
+def test_keys_are_made_by_types_only(kind, small, tmp_path):
+    """skops calls what makes a key while the model is built."""
+
+    def change(schema):
+        schema["content"]["key_types"]["content"][0] = kind
+
+    message = refused(forged(small[0].read_bytes(), change), tmp_path)
+    assert "a dict whose keys are of no type" in message
 
 
 # Hostile schemas.

@@ -17,14 +17,25 @@ import zipfile
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-__all__ = ["FORMAT", "HEADER", "SCHEMA", "ModelFileError", "pack", "unpack"]
+__all__ = [
+    "FORMAT",
+    "HEADER",
+    "SCHEMA",
+    "ModelFileError",
+    "check_sparse",
+    "pack",
+    "unpack",
+]
 
 # Raised when older versions of this package could not read the file.
 FORMAT = 1
 HEADER, SCHEMA = "pairlearn.json", "schema.json"
 # A schema takes some ten kB for each estimator in a model; this is for ten thousand.
 _MOST_TEXT = 100_000_000
+# What scikit-learn keeps.
+_SPARSE = ("coo", "csc", "csr")
 _MEMBER = re.compile(r"pairlearn\.json|schema\.json|\d{1,9}\.np[yz]")
 
 
@@ -113,6 +124,50 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     return header, members
 
 
+def check_sparse(table: Any) -> None:
+    """Refuse a sparse array whose numbers of rows or columns lie outside of it.
+
+    SciPy reads and writes memory by these numbers and checks only some of them, so
+    this comes before any method of the array is called.
+
+    Parameters
+    ----------
+    table : sparse array or matrix
+        As it was built.
+    """
+    if table.format not in _SPARSE:
+        raise ModelFileError(f"it holds a sparse array of format {table.format}")
+    fits = _fits_coordinates if table.format == "coo" else _fits_compressed
+    if not fits(table):
+        raise ModelFileError(
+            "one of its sparse arrays has numbers of rows or columns outside of it"
+        )
+
+
+def _fits_coordinates(table: Any) -> bool:
+    return len(table.coords) == len(table.shape) and all(
+        len(index) == len(table.data) and _within(index, size)
+        for index, size in zip(table.coords, table.shape, strict=True)
+    )
+
+
+def _fits_compressed(table: Any) -> bool:
+    n_rows, n_columns = table.shape if len(table.shape) == 2 else (1, *table.shape)
+    if table.format == "csc":
+        n_rows, n_columns = n_columns, n_rows
+    starts, indices = table.indptr, table.indices
+    if len(starts) != n_rows + 1 or not _within(starts, len(indices) + 1):
+        return False
+    rising = bool(starts[0] == 0 and np.all(starts[1:] >= starts[:-1]))
+    return rising and len(indices) == len(table.data) and _within(indices, n_columns)
+
+
+def _within(index: Any, size: int) -> bool:
+    if index.ndim != 1 or index.dtype.kind not in "iu":
+        return False
+    return not len(index) or bool(index.min() >= 0 and index.max() < size)
+
+
 def _read_header(content: bytes) -> dict[str, Any]:
     header = json.loads(content)
     number = header["format"]
@@ -164,6 +219,13 @@ def _check_arrays(content: bytes) -> None:
             ):
                 raise ModelFileError("one of its sparse arrays is compressed")
             _check_array(source.read(info))
+    # Here, and not only in the model: a part of it may use an array as it is built.
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        kind = arrays["format"].item()
+    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+    if kind not in _SPARSE:
+        raise ModelFileError(f"it holds a sparse array of format {kind[:20]!r}")
+    check_sparse(sparse.load_npz(io.BytesIO(content)))
 
 
 def _renumbered(node: Any, names: dict[str, str], done: dict[int, Any]) -> Any:

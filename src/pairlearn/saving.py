@@ -26,7 +26,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
 import pairlearn
-from pairlearn.archive import SCHEMA, ModelFileError, pack, unpack
+from pairlearn.archive import SCHEMA, ModelFileError, check_sparse, pack, unpack
 from pairlearn.files import write_files
 from pairlearn.vouched import (
     FUNCTIONS,
@@ -324,20 +324,10 @@ def _build(data: bytes, trusted: list[str]) -> tuple[dict[str, Any], Any]:
         raise ModelFileError(f"it holds a {type(model).__name__}, which is no model")
     for _, part in _walk(model):
         if sparse.issparse(part):
-            _check_sparse(part)
+            check_sparse(part)
         elif isinstance(part, BaseEstimator):
             _complete(part)
     return header, model
-
-
-def _check_sparse(table: Any) -> None:
-    """Refuse numbers of rows and columns that lie outside the table."""
-    if table.format not in ("csr", "csc", "coo"):
-        raise ModelFileError(f"it holds a sparse array of format {table.format}")
-    if table.format == "coo":
-        table.tocsr().check_format()
-    else:
-        table.check_format()
 
 
 def _complete(estimator: BaseEstimator) -> None:

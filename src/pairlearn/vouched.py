@@ -127,13 +127,23 @@ _NODES: dict[str, Collection[str] | None] = {
     "RandomStateNode": {"numpy.random.mtrand.RandomState"},
     "SetNode": {"builtins.set"},
     "SliceNode": {"builtins.slice"},
-    "SparseMatrixNode": None,
+    "SparseMatrixNode": {name for name in TYPES if name.startswith("scipy.sparse.")},
     "TreeNode": {"sklearn.tree._tree.Tree"},
     "TupleNode": {"builtins.tuple", "sklearn.impute._iterative._ImputerTriplet"},
     "TypeNode": None,
 }
 # Where the types of some nodes come from.
 _HOMES = {"LossNode": "sklearn.", "NdArrayNode": "numpy.", "TypeNode": "numpy."}
+# What some nodes must not build though it is trusted: an ObjectNode sets attributes
+# freely, which types in C read without a look, and a FunctionNode is for functions.
+_NEVER: dict[str, Collection[str]] = {
+    "FunctionNode": TYPES,
+    "ObjectNode": {
+        name
+        for name in TYPES
+        if name.startswith(("builtins.", "functools.", "numpy.", "scipy."))
+    },
+}
 _GENERATORS = {"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"}
 _TREES = {
     "sklearn.tree._tree.Tree",
@@ -224,16 +234,26 @@ def refuse_unknown(names: Collection[str]) -> None:
 
 def _check_node(node: dict[str, Any], trusted: Collection[str]) -> None:
     loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-    if name in trusted:
+    if loader == "DictNode":
+        _check_keys(node["key_types"])
+    if name in trusted and name not in TYPES:
         return
     if loader not in _NODES:
         raise ModelFileError(f"it asks for {name} by {loader}, which no model needs")
     allowed = _NODES[loader]
     if loader in _HOMES and not name.startswith(_HOMES[loader]):
         allowed = _CLASSES if loader == "TypeNode" else ()
-    if allowed is not None and name not in allowed:
+    if (allowed is not None and name not in allowed) or name in _NEVER.get(loader, ()):
         raise ModelFileError(f"it asks for {name} as a {loader}, which no model needs")
     if loader == "RandomGeneratorNode":
         state = node["content"]["bit_generator"]["content"]["bit_generator"]
         if json.loads(state["content"]) not in _GENERATORS:
             raise ModelFileError("it asks for a generator of numbers that is none")
+
+
+def _check_keys(kinds: Any) -> None:
+    """Refuse a dict whose keys are made by anything but a type, such as a function."""
+    if kinds["__loader__"] != "ListNode" or any(
+        kind["__loader__"] != "TypeNode" for kind in kinds["content"]
+    ):
+        raise ModelFileError("it holds a dict whose keys are of no type")
