@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from collections import defaultdict
 from functools import partial
 from pathlib import Path
 
@@ -965,6 +966,85 @@ def test_keys_are_made_by_types_only(kind, small, tmp_path):
 
     message = refused(forged(small[0].read_bytes(), change), tmp_path)
     assert "a dict whose keys are of no type" in message
+
+
+def generator(kind, **changed):
+    bits = kind(0)
+    state = bits.state
+    inner = state["state"] if "pos" in changed else state
+    inner.update(changed)
+    bits.state = state
+    return np.random.Generator(bits)
+
+
+def random_state(place):
+    source = np.random.RandomState(0)
+    name, key, _, *rest = source.get_state()
+    source.set_state((name, key, place, *rest))
+    return source
+
+
+FORGED_PLACES = [
+    lambda: random_state(10**9),
+    lambda: random_state(625),
+    lambda: random_state(-1),
+    lambda: generator(np.random.MT19937, pos=10**9),
+    lambda: generator(np.random.MT19937, pos=-(10**9)),
+    lambda: generator(np.random.Philox, buffer_pos=-(10**6)),
+    lambda: generator(np.random.Philox, buffer_pos=5),
+]
+
+
+@pytest.mark.parametrize("make", FORGED_PLACES)
+def test_a_generator_stands_within_its_state(make, tmp_path):
+    model = CIPSClassifier(solver="sgd", random_state=make())
+    assert "a generator of random numbers at place" in refused(
+        unchecked(model), tmp_path
+    )
+    with pytest.raises(TypeError, match=r"cannot be saved.*random numbers at place"):
+        save(model, tmp_path / "model.skops")
+
+
+def test_no_generator_is_overlooked(tmp_path):
+    evil = random_state(10**9)
+    inner = CIPSClassifier()
+    inner.deep_ = {"a": [(1, np.array([evil, None], dtype=object))]}
+    hidden = partial(rbf_kernel, gamma=evil)
+    hidden.extra = evil
+    factory = defaultdict(partial(rbf_kernel, evil))
+    for holder in ({evil}, {(1, evil)}, inner, hidden, factory):
+        model = CIPSClassifier()
+        model.extra_ = holder
+        message = refused(unchecked(model), tmp_path)
+        assert "a generator of random numbers at place" in message
+
+
+@pytest.mark.parametrize("name", ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"])
+def test_generators_go_on_where_they_were(name, tmp_path):
+    model = CIPSClassifier()
+    model.extra_ = [
+        np.random.Generator(getattr(np.random, name)(3)),
+        np.random.RandomState(3),
+    ]
+    for n_drawn in (0, 1, 5, 624, 3):
+        for source in model.extra_:
+            source.random(n_drawn)
+        again = round_trip(model, tmp_path)
+        for before, after in zip(model.extra_, again.extra_, strict=True):
+            np.testing.assert_array_equal(before.random(9), after.random(9))
+
+
+@pytest.mark.parametrize("size", [10**6, 0, "4", None])
+def test_a_seed_is_of_the_usual_size(size, tmp_path):
+    """The time to mix a seed grows as the square of its size."""
+    model = CIPSClassifier(random_state=np.random.default_rng(0))
+
+    def change(schema):
+        seed = attribute(schema, "random_state")["content"]["seed_seq"]
+        seed["content"]["pool_size"] = json_node(size)
+
+    message = refused(forged(unchecked(model), change), tmp_path)
+    assert "a generator of numbers whose seed is none" in message
 
 
 # Hostile schemas.

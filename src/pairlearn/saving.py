@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import warnings
+from collections import defaultdict
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -31,13 +32,14 @@ from pairlearn.files import write_files
 from pairlearn.vouched import (
     FUNCTIONS,
     TYPES,
+    check_generator,
     check_schema,
     check_trusted,
     refuse_unknown,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["ModelFileError", "describe", "load", "save"]
 
@@ -322,9 +324,11 @@ def _build(data: bytes, trusted: list[str]) -> tuple[dict[str, Any], Any]:
         model = skops.loads(data, trusted=sorted(vouched))
     if not hasattr(model, "get_params") or isinstance(model, type):
         raise ModelFileError(f"it holds a {type(model).__name__}, which is no model")
-    for _, part in _walk(model):
+    for _, part in _walk(model, _contents):
         if sparse.issparse(part):
             check_sparse(part)
+        elif isinstance(part, np.random.RandomState | np.random.Generator):
+            check_generator(part)
         elif isinstance(part, BaseEstimator):
             _complete(part)
     return header, model
@@ -368,7 +372,7 @@ def _parts(thing: Any) -> list[tuple[str, Any]]:
     if sparse.issparse(thing):
         table = thing.tocsr()
         return [(f".{name}", getattr(table, name)) for name in _OF_SPARSE]
-    if isinstance(thing, type | FunctionType | ModuleType | np.ufunc):
+    if isinstance(thing, _LEAVES):
         return []
     state = thing.__getstate__() if hasattr(thing, "__dict__") else None
     if not isinstance(state, dict):
@@ -378,9 +382,25 @@ def _parts(thing: Any) -> list[tuple[str, Any]]:
 
 _OF_PARTIAL = ("func", "args", "keywords")
 _OF_SPARSE = ("data", "indices", "indptr")
+_LEAVES = (type, FunctionType, ModuleType, np.ufunc)
 
 
-def _walk(model: Any) -> Iterator[tuple[str, Any]]:
+def _contents(thing: Any) -> list[tuple[str, Any]]:
+    """Return all that an object holds, also what would not be saved with it."""
+    if sparse.issparse(thing) or isinstance(thing, _LEAVES):
+        return []
+    items = _parts(thing)
+    if isinstance(thing, set):
+        items += [("", item) for item in thing]
+    if isinstance(thing, defaultdict):
+        items.append((".default_factory", thing.default_factory))
+    own = vars(thing) if hasattr(thing, "__dict__") else {}
+    return items + [(f".{name}", value) for name, value in own.items()]
+
+
+def _walk(
+    model: Any, split: Callable[[Any], list[tuple[str, Any]]] = _parts
+) -> Iterator[tuple[str, Any]]:
     """Go through a model and all that it is made of, each thing once."""
     waiting, seen = [("", model)], {}
     while waiting:
@@ -390,7 +410,7 @@ def _walk(model: Any) -> Iterator[tuple[str, Any]]:
         # Kept, so that no other object comes to have its id.
         seen[id(thing)] = thing
         yield where, thing
-        parts = [] if _is_foreign(thing) else _parts(thing)
+        parts = [] if _is_foreign(thing) else split(thing)
         waiting.extend((where + name, part) for name, part in parts)
 
 

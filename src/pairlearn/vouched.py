@@ -11,12 +11,21 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pairlearn.archive import ModelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["FUNCTIONS", "TYPES", "check_schema", "check_trusted", "refuse_unknown"]
+__all__ = [
+    "FUNCTIONS",
+    "TYPES",
+    "check_generator",
+    "check_schema",
+    "check_trusted",
+    "refuse_unknown",
+]
 
 TYPES = frozenset(
     {
@@ -145,6 +154,7 @@ _NEVER: dict[str, Collection[str]] = {
     },
 }
 _GENERATORS = {"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"}
+_OF_SEED = {"entropy", "n_children_spawned", "pool_size", "spawn_key"}
 _TREES = {
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -232,6 +242,29 @@ def refuse_unknown(names: Collection[str]) -> None:
     )
 
 
+def check_generator(source: Any) -> None:
+    """Refuse a generator of random numbers whose place lies outside of its state.
+
+    NumPy reads memory at this place, and does not check it.
+
+    Parameters
+    ----------
+    source : RandomState or Generator
+        As it was built.
+    """
+    is_old = isinstance(source, np.random.RandomState)
+    state = source.get_state(legacy=False) if is_old else source.bit_generator.state
+    place = size = 0
+    if state["bit_generator"] == "MT19937":
+        place, size = state["state"]["pos"], 624
+    elif state["bit_generator"] == "Philox":
+        place, size = state["buffer_pos"], 4
+    if not 0 <= place <= size:
+        raise ModelFileError(
+            f"it holds a generator of random numbers at place {place} of {size}"
+        )
+
+
 def _check_node(node: dict[str, Any], trusted: Collection[str]) -> None:
     loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
     if loader == "DictNode":
@@ -249,6 +282,20 @@ def _check_node(node: dict[str, Any], trusted: Collection[str]) -> None:
         state = node["content"]["bit_generator"]["content"]["bit_generator"]
         if json.loads(state["content"]) not in _GENERATORS:
             raise ModelFileError("it asks for a generator of numbers that is none")
+        _check_seed(node["content"]["seed_seq"])
+
+
+def _check_seed(node: Any) -> None:
+    """Refuse the seed of a generator that would take for ever to mix."""
+    values = node["content"]
+    size = values.get("pool_size", {"__loader__": "JsonNode", "content": "4"})
+    if (
+        node["__loader__"] != "DictNode"
+        or not set(values) <= _OF_SEED
+        or size["__loader__"] != "JsonNode"
+        or json.loads(size["content"]) not in range(4, 65)
+    ):
+        raise ModelFileError("it holds a generator of numbers whose seed is none")
 
 
 def _check_keys(kinds: Any) -> None:
