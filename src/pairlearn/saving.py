@@ -294,7 +294,9 @@ def _about_file(path: Any) -> Iterator[None]:
     try:
         yield
     except ModelFileError as error:
-        raise ModelFileError(f"{path} cannot be loaded: {error}") from None
+        # Names in it come from the file, and may hold anything.
+        reason = " ".join(str(error).split())[:1000]
+        raise ModelFileError(f"{path} cannot be loaded: {reason}") from None
     except ModuleNotFoundError as error:
         if error.name == "skops":
             raise
@@ -304,10 +306,10 @@ def _about_file(path: Any) -> Iterator[None]:
         ) from None
     except Exception as error:
         # Memory and recursion too: a forged file may ask for any amount of either.
-        reason = str(error).splitlines() or [""]
+        lines = str(error).splitlines() or [""]
         raise ModelFileError(
             f"{path} cannot be loaded: it is damaged, or was not written by "
-            f"pairlearn.save ({type(error).__name__}: {reason[0][:200]})"
+            f"pairlearn.save ({type(error).__name__}: {lines[0][:200]})"
         ) from None
 
 

@@ -147,6 +147,8 @@ _HOMES = {"LossNode": "sklearn.", "NdArrayNode": "numpy.", "TypeNode": "numpy."}
 # freely, which types in C read without a look, and a FunctionNode is for functions.
 _NEVER: dict[str, Collection[str]] = {
     "FunctionNode": TYPES,
+    # Of a number these make so many bytes.
+    "NdArrayNode": {"numpy.bytes_", "numpy.void"},
     "ObjectNode": {
         name
         for name in TYPES
@@ -200,6 +202,7 @@ def check_schema(schema: Any, trusted: Collection[str] = ()) -> None:
     if type(protocol) is not int or protocol < 1:
         raise ModelFileError("its schema is damaged")
     seen: dict[int, Any] = {}
+    files: dict[str, int] = {}
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -208,13 +211,22 @@ def check_schema(schema: Any, trusted: Collection[str] = ()) -> None:
         elif isinstance(node, dict):
             if isinstance(node.get("__loader__"), str):
                 _check_node(node, trusted)
+                number = node.get("__id__")
+                # An array that many nodes read would be many times in memory.
+                file = node.get("file")
+                if file is not None and (
+                    not number or files.setdefault(file, number) != number
+                ):
+                    raise ModelFileError("its schema reads an array more than once")
                 # skops takes the first node of a number for all of them, so another
                 # content behind the same number would go unchecked.
-                number = node.get("__id__")
                 if number is not None and seen.setdefault(number, node) is not node:
                     if seen[number] != node:
                         raise ModelFileError("its schema names two things alike")
                     continue
+            elif not isinstance(node.get("__id__", {}), dict):
+                # skops would take this for another node, and so any number of times.
+                raise ModelFileError("its schema is damaged")
             waiting.extend(node.values())
 
 
