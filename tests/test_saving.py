@@ -5,10 +5,14 @@ import json
 import os
 import pickle
 import stat
+import struct
 import subprocess
 import sys
+import tracemalloc
 import warnings
 import zipfile
+import zlib
+from collections import defaultdict
 from functools import partial
 from pathlib import Path
 
@@ -46,7 +50,7 @@ from pairlearn import (
     make_pair_pipeline,
     save,
 )
-from pairlearn.archive import FORMAT, HEADER, SCHEMA
+from pairlearn.archive import FORMAT, HEADER, SCHEMA, check_sparse, pack
 from pairlearn.losses import SquaredLoss
 from pairlearn.metrics import neg_pair_error_scorer
 from pairlearn.saving import ModelFileError, describe
@@ -724,9 +728,13 @@ def test_other_zips(small, tmp_path):
         message = refused(zipped({**members, name: b"x"}), tmp_path)
         assert "which is no part of a model" in message
     extra = zipped({**members, "99.npy": members["0.npy"]}, sign=False)
-    assert "a checksum is wrong" in refused(extra, tmp_path)
+    assert f"not those that its {HEADER} lists" in refused(extra, tmp_path)
     missing = {name: value for name, value in members.items() if name != "0.npy"}
-    assert "a checksum is wrong" in refused(zipped(missing, sign=False), tmp_path)
+    message = refused(zipped(missing, sign=False), tmp_path)
+    assert f"not those that its {HEADER} lists" in message
+    changed = {**members, "0.npy": members["0.npy"][:-1] + b"x"}
+    message = refused(zipped(changed, sign=False), tmp_path)
+    assert "a checksum is wrong" in message
     refused(zipped(missing), tmp_path)
     doubled = io.BytesIO(path.read_bytes())
     with zipfile.ZipFile(doubled, "a") as target, pytest.warns(match="Dupl"):
@@ -799,6 +807,467 @@ def test_sparse_arrays_are_checked(blob_pairs, tmp_path):
     compressed = packed(inner, zipfile.ZIP_DEFLATED)
     message = refused(zipped({**members, name: compressed}), tmp_path)
     assert "sparse arrays is compressed" in message
+
+
+def unchecked(model):
+    """The file of a model as a forger would write it: without a look at the model."""
+    import skops.io
+
+    versions = {"pairlearn": pairlearn.__version__}
+    header = {"kind": "x", "versions": versions, "about": {}}
+    return pack(skops.io.dumps(model), header)
+
+
+def with_attributes(module, name, attributes):
+    """A file that asks for an object of a type, with attributes that it chooses."""
+    model, inner = CIPSClassifier(), CIPSClassifier()
+    vars(inner).clear()
+    vars(inner).update(attributes)
+    model.extra_ = inner
+
+    def change(schema):
+        attribute(schema, "extra_").update({"__module__": module, "__class__": name})
+
+    return forged(unchecked(model), change)
+
+
+def with_sparse(**arrays):
+    """A file with a sparse array that is made of these arrays."""
+    model = CIPSClassifier()
+    model.extra_ = sparse.csr_array(np.eye(3))
+    members = members_of(unchecked(model))
+    (name,) = [name for name in members if name.endswith(".npz")]
+    buffer = io.BytesIO()
+    np.savez(buffer, _is_array=True, shape=(3, 3), **arrays)
+    return zipped({**members, name: buffer.getvalue()})
+
+
+def refused_by_both(data, folder):
+    """Also by `describe`, which builds nothing."""
+    message = refused(data, folder)
+    with pytest.raises(ModelFileError) as caught:
+        describe(folder / "bad.skops")
+    assert str(caught.value) == message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "attributes"),
+    [
+        ("_coo", "coo_array", {"coords": (np.array([10**7, 0]), np.array([0, 1]))}),
+        ("_coo", "coo_matrix", {"coords": (np.array([10**7, 0]), np.array([0, 1]))}),
+        ("_csr", "csr_array", {"indices": np.zeros(2), "indptr": [0, 10**8, 5, 0]}),
+        ("_csc", "csc_matrix", {"indices": np.zeros(2), "indptr": [0, 10**8, 5, 0]}),
+    ],
+)
+def test_sparse_arrays_have_no_attributes_of_choice(module, name, attributes, tmp_path):
+    attributes = {"_shape": (3, 3), "data": np.ones(2), "maxprint": 50, **attributes}
+    data = with_attributes(f"scipy.sparse.{module}", name, attributes)
+    message = refused(data, tmp_path)
+    assert f"{module}.{name} as a ObjectNode, which no model needs" in message
+    # Nor if a user names it: it can be in a model, but is never built so.
+    path = tmp_path / "bad.skops"
+    with pytest.raises(ModelFileError, match="no model needs"):
+        load(path, trusted=[f"scipy.sparse.{module}.{name}"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        name
+        for name in TYPES
+        if name.split(".")[0] in ("builtins", "functools", "numpy", "scipy")
+    ),
+)
+@pytest.mark.parametrize("loader", ["ObjectNode", "FunctionNode", "LossNode"])
+def test_types_in_c_are_built_in_their_own_way_only(loader, name, small, tmp_path):
+    def change(schema):
+        module, _, kind = name.rpartition(".")
+        evil = node(loader, module, kind, content=tuple_node())
+        schema["content"]["content"]["alpha"] = evil
+
+    message = refused(forged(small[0].read_bytes(), change), tmp_path)
+    assert f"{name} as a {loader}, which no model needs" in message
+
+
+def integers(*values):
+    return np.array(values, dtype=np.int32)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        # Without a value SciPy does not look at the starts of the rows.
+        {"data": [], "indices": [], "indptr": [0, 10**8, 5, 0]},
+        {"data": [], "indices": [], "indptr": [0, -(10**8), 0, 0]},
+        {"data": [], "indices": [], "indptr": [0, 2**31 - 1, -(2**31), 0]},
+        {"data": [1.0], "indices": [0], "indptr": [0, 1, 0, 1]},
+        {"data": [1.0], "indices": [99], "indptr": [0, 1, 1, 1]},
+        {"data": [1.0], "indices": [-99], "indptr": [0, 1, 1, 1]},
+        {"data": [1.0], "indices": [0], "indptr": [0, 1, 1, 10**8]},
+        {"data": [1.0], "indices": [0], "indptr": [-(10**8), 1, 1, 1]},
+        {"data": [1.0], "indices": [0], "indptr": [0, 1]},
+        {"data": [1.0], "indices": [0, 1, 2], "indptr": [0, 1, 2, 3]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_compressed_arrays_stay_within_themselves(kind, arrays, tmp_path):
+    arrays = {
+        name: np.array(value, dtype=float) if name == "data" else integers(*value)
+        for name, value in arrays.items()
+    }
+    # SciPy finds some of this by itself, when the array is made.
+    refused_by_both(with_sparse(format=kind, **arrays), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("row", "col", "n_values"),
+    [((3, 0), (0, 1), 2), ((0, -1), (0, 1), 2), ((0,), (0, 1), 2), ((0,), (0,), 2)],
+)
+def test_coordinates_stay_within_the_array(row, col, n_values, tmp_path):
+    coords = {"row": integers(*row), "col": integers(*col)}
+    data = with_sparse(format="coo", data=np.ones(n_values), **coords)
+    refused_by_both(data, tmp_path)
+    table = sparse.coo_array(np.eye(3))
+    table.coords, table.data = tuple(coords.values()), np.ones(n_values)
+    with pytest.raises(ModelFileError, match="rows or columns outside of it"):
+        check_sparse(table)
+
+
+@pytest.mark.parametrize("kind", ["bsr", "dia", "lil", "x" * 99])
+def test_sparse_arrays_of_other_formats(kind, tmp_path):
+    arrays = {"data": np.ones((1, 3)), "offsets": integers(0)}
+    message = refused_by_both(with_sparse(format=kind, **arrays), tmp_path)
+    assert f"sparse array of format {kind[:20]!r}" in message
+
+
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("shape", [(4, 7), (7, 4), (0, 3), (3, 0), (5, 5), (6,)])
+def test_sparse_arrays_of_any_shape(kind, shape, tmp_path):
+    table = np.arange(np.prod(shape)).reshape(shape) % 3
+    model = CIPSClassifier()
+    if len(shape) == 1 and kind is not sparse.coo_array:
+        pytest.skip("has two dimensions, in some versions of SciPy")
+    model.extra_ = [kind(table), kind(0 * table)]
+    again = round_trip(model, tmp_path)
+    for before, after in zip(model.extra_, again.extra_, strict=True):
+        assert type(after) is type(before)
+        np.testing.assert_array_equal(after.toarray(), before.toarray())
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        node("FunctionNode", "numpy", "sin"),
+        node("PartialNode", "functools", "partial", content={}),
+        json_node("str"),
+    ],
+    ids=lambda kind: kind["__loader__"],
+)
+def test_keys_are_made_by_types_only(kind, small, tmp_path):
+    """skops calls what makes a key while the model is built."""
+
+    def change(schema):
+        schema["content"]["key_types"]["content"][0] = kind
+
+    message = refused(forged(small[0].read_bytes(), change), tmp_path)
+    assert "a dict whose keys are of no type" in message
+
+
+def generator(kind, **changed):
+    bits = kind(0)
+    state = bits.state
+    inner = state["state"] if "pos" in changed else state
+    inner.update(changed)
+    bits.state = state
+    return np.random.Generator(bits)
+
+
+def random_state(place):
+    source = np.random.RandomState(0)
+    name, key, _, *rest = source.get_state()
+    source.set_state((name, key, place, *rest))
+    return source
+
+
+FORGED_PLACES = [
+    lambda: random_state(10**9),
+    lambda: random_state(625),
+    lambda: random_state(-1),
+    lambda: generator(np.random.MT19937, pos=10**9),
+    lambda: generator(np.random.MT19937, pos=-(10**9)),
+    lambda: generator(np.random.Philox, buffer_pos=-(10**6)),
+    lambda: generator(np.random.Philox, buffer_pos=5),
+]
+
+
+@pytest.mark.parametrize("make", FORGED_PLACES)
+def test_a_generator_stands_within_its_state(make, tmp_path):
+    model = CIPSClassifier(solver="sgd", random_state=make())
+    assert "a generator of random numbers at place" in refused(
+        unchecked(model), tmp_path
+    )
+    with pytest.raises(TypeError, match=r"cannot be saved.*random numbers at place"):
+        save(model, tmp_path / "model.skops")
+
+
+def test_no_generator_is_overlooked(tmp_path):
+    evil = random_state(10**9)
+    inner = CIPSClassifier()
+    inner.deep_ = {"a": [(1, np.array([evil, None], dtype=object))]}
+    hidden = partial(rbf_kernel, gamma=evil)
+    hidden.extra = evil
+    factory = defaultdict(partial(rbf_kernel, evil))
+    for holder in ({evil}, {(1, evil)}, inner, hidden, factory):
+        model = CIPSClassifier()
+        model.extra_ = holder
+        message = refused(unchecked(model), tmp_path)
+        assert "a generator of random numbers at place" in message
+
+
+@pytest.mark.parametrize("name", ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"])
+def test_generators_go_on_where_they_were(name, tmp_path):
+    model = CIPSClassifier()
+    model.extra_ = [
+        np.random.Generator(getattr(np.random, name)(3)),
+        np.random.RandomState(3),
+    ]
+    for n_drawn in (0, 1, 5, 624, 3):
+        for source in model.extra_:
+            source.random(n_drawn)
+        again = round_trip(model, tmp_path)
+        for before, after in zip(model.extra_, again.extra_, strict=True):
+            np.testing.assert_array_equal(before.random(9), after.random(9))
+
+
+@pytest.mark.parametrize("size", [10**6, 0, "4", None])
+def test_a_seed_is_of_the_usual_size(size, tmp_path):
+    """The time to mix a seed grows as the square of its size."""
+    model = CIPSClassifier(random_state=np.random.default_rng(0))
+
+    def change(schema):
+        seed = attribute(schema, "random_state")["content"]["seed_seq"]
+        seed["content"]["pool_size"] = json_node(size)
+
+    message = refused(forged(unchecked(model), change), tmp_path)
+    assert "a generator of numbers whose seed is none" in message
+
+
+def test_text_that_unfolds_is_refused(small, tmp_path):
+    """Millions of empty lists are nothing in a file, and a thousand times in memory."""
+    members = members_of(small[0].read_bytes())
+    many = "[" + "[]," * 1_500_000 + "[]]"
+    header = json.loads(members[HEADER])
+    for inside in ({"about": {"x": 0}}, {"x": 0}):
+        text = json.dumps({**header, **inside}).replace('"x": 0', f'"x": {many}')
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target:
+            target.writestr(HEADER, text)
+            target.writestr(SCHEMA, members[SCHEMA])
+            for name in members.keys() - {HEADER, SCHEMA}:
+                target.writestr(name, members[name], zipfile.ZIP_STORED)
+        data = buffer.getvalue()
+        assert len(data) < 20_000
+        tracemalloc.start()
+        message = refused_by_both(data, tmp_path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert f"its {HEADER} is compressed in a way" in message
+        assert peak < 2_000_000
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_text_is_compressed_in_one_way(kind, small, tmp_path):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as target:
+        for name, content in members_of(small[0].read_bytes()).items():
+            target.writestr(name, content, kind if name == SCHEMA else None)
+    message = refused_by_both(buffer.getvalue(), tmp_path)
+    assert f"its {SCHEMA} is compressed in a way" in message
+
+
+def test_text_is_as_long_as_it_says(small, tmp_path):
+    """zipfile unfolds all there is, and only then cuts it to the length claimed."""
+    members = members_of(small[0].read_bytes())
+    schema = members[SCHEMA]
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target:
+        target.writestr(HEADER, members[HEADER])
+        target.writestr(SCHEMA, schema + b" " * 30_000_000)
+        for name in members.keys() - {HEADER, SCHEMA}:
+            target.writestr(name, members[name], zipfile.ZIP_STORED)
+    with zipfile.ZipFile(buffer) as source:
+        info = source.getinfo(SCHEMA)
+    data = buffer.getvalue()
+    for old, new in (
+        (info.file_size, len(schema)),
+        (info.CRC, zlib.crc32(schema)),
+    ):
+        assert data.count(struct.pack("<I", old)) == 2
+        data = data.replace(struct.pack("<I", old), struct.pack("<I", new))
+    tracemalloc.start()
+    message = refused_by_both(data, tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert f"its {SCHEMA} is compressed in a way" in message
+    assert peak < 10 * len(data)
+
+
+def test_a_long_text_that_repeats_can_be_saved(tmp_path):
+    model = CIPSClassifier()
+    model.extra_ = np.full(20_000, None)
+    path = saved(model, tmp_path)
+    with zipfile.ZipFile(path) as source:
+        assert source.getinfo(SCHEMA).compress_type == zipfile.ZIP_STORED
+    assert load(path).extra_.tolist() == [None] * 20_000
+    model.extra_ = np.arange(20_000).astype(str).astype(object)
+    path = saved(model, tmp_path)
+    with zipfile.ZipFile(path) as source:
+        info = source.getinfo(SCHEMA)
+        assert info.compress_type == zipfile.ZIP_DEFLATED
+        assert info.file_size > 1_000_000
+    assert load(path).extra_.tolist() == model.extra_.tolist()
+
+
+def overlapping(members, n_members, content):
+    """A zip in which each of many members holds all that comes after it."""
+
+    def entry(kind, name, inside, *more):
+        sizes = (zlib.crc32(inside), len(inside), len(inside), len(name))
+        made = (20, 20) if kind == b"PK\x01\x02" else (20,)
+        head = struct.pack(
+            f"<4s{len(made)}HHHHHIIIHH", kind, *made, 0, 0, 0, 33, *sizes, 0
+        )
+        return head + b"".join(more) + name
+
+    tail, folder, made = content, [], []
+    for k in range(n_members):
+        name = b"%d.npy" % (900_000_000 + k)
+        made.append((name, tail, len(tail)))
+        tail = entry(b"PK\x03\x04", name, tail) + tail
+    start = b""
+    for name, inside in members.items():
+        place = struct.pack("<HHHII", 0, 0, 0, 0, len(start))
+        folder.append(entry(b"PK\x01\x02", name.encode(), inside, place))
+        start += entry(b"PK\x03\x04", name.encode(), inside) + inside
+    total = len(start) + len(tail)
+    for name, inside, size in made:
+        offset = total - size - 30 - len(name)
+        place = struct.pack("<HHHII", 0, 0, 0, 0, offset)
+        folder.append(entry(b"PK\x01\x02", name, inside, place))
+    directory = b"".join(folder)
+    n = len(folder)
+    end = struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, n, n, len(directory), total, 0)
+    return start + tail + directory + end
+
+
+def test_members_that_lie_on_each_other_are_refused(small, tmp_path):
+    members = members_of(small[0].read_bytes())
+    data = overlapping(members, 40, bytes(200_000))
+    with zipfile.ZipFile(io.BytesIO(data)) as source:
+        assert len(source.infolist()) == len(members) + 40
+    tracemalloc.start()
+    message = refused_by_both(data, tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "its members are larger than the file" in message
+    assert peak < 5 * len(data)
+    # In a sparse array too.
+    inner = overlapping({}, 40, bytes(20_000))
+    model = CIPSClassifier()
+    model.extra_ = sparse.csr_array(np.eye(3))
+    members = members_of(unchecked(model))
+    (name,) = [name for name in members if name.endswith(".npz")]
+    message = refused_by_both(zipped({**members, name: inner}), tmp_path)
+    assert "its members are larger than the file" in message
+
+
+def test_only_members_that_are_listed_are_read(small, tmp_path, monkeypatch):
+    members = members_of(small[0].read_bytes())
+    extra = zipped({**members, "99.npy": bytes(10**6)}, sign=False)
+    read = []
+    original = zipfile.ZipFile.read
+    monkeypatch.setattr(
+        zipfile.ZipFile,
+        "read",
+        lambda self, name, *more: read.append(name) or original(self, name, *more),
+    )
+    message = refused_by_both(extra, tmp_path)
+    assert f"its members are not those that its {HEADER} lists" in message
+    assert set(read) == {HEADER}
+
+
+def test_unknown_words_in_the_header_are_refused(small, tmp_path):
+    data = forged(small[0].read_bytes(), header={"more": [1]})
+    message = refused_by_both(data, tmp_path)
+    assert f"its {HEADER} holds 'more', which none has" in message
+
+
+def test_an_array_is_read_once(small, tmp_path):
+    """Or one array in the file could be a thousand in memory."""
+
+    def change(schema):
+        parts = schema["content"]["content"]
+        array = next(part for part in parts.values() if "file" in part)
+        copies = [{**array, "__id__": 10**6 + k} for k in range(3)]
+        parts["alpha"] = tuple_node(*copies)
+
+    message = refused(forged(small[0].read_bytes(), change), tmp_path)
+    assert "reads an array more than once" in message
+
+    def without_number(schema):
+        parts = schema["content"]["content"]
+        array = next(part for part in parts.values() if "file" in part)
+        del array["__id__"]
+
+    message = refused(forged(small[0].read_bytes(), without_number), tmp_path)
+    assert "reads an array more than once" in message
+
+
+def test_a_number_alone_is_no_node(small, tmp_path):
+    """With it sixty tuples of two would be two to the power of sixty."""
+
+    def change(schema):
+        inner = {**tuple_node(json_node(1)), "__id__": 10**6}
+        for k in range(1, 60):
+            both = {"__id__": 10**6 + k - 1}
+            inner = {**tuple_node(inner, both), "__id__": 10**6 + k}
+        schema["content"]["content"]["alpha"] = inner
+
+    assert "damaged" in refused(forged(small[0].read_bytes(), change), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["bytes_", "void"])
+def test_a_number_does_not_become_so_many_bytes(name, tmp_path):
+    model = CIPSClassifier()
+    model.extra_ = np.int64(2 * 10**9)
+
+    def change(schema):
+        attribute(schema, "extra_")["__class__"] = name
+
+    message = refused(forged(unchecked(model), change), tmp_path)
+    assert f"numpy.{name} as a NdArrayNode, which no model needs" in message
+
+
+def test_items_without_bytes_are_refused(small, tmp_path):
+    members = members_of(small[0].read_bytes())
+    header = io.BytesIO()
+    npy.write_array_header_1_0(
+        header, {"descr": "|V0", "fortran_order": False, "shape": (10**15,)}
+    )
+    endless = {**members, "0.npy": header.getvalue()}
+    assert "not as long as it says" in refused_by_both(zipped(endless), tmp_path)
+
+
+def test_an_error_is_one_line_whatever_the_file_says(small, tmp_path):
+    def change(schema):
+        evil = node("ObjectNode", "a\nb", "c" * 10**5)
+        schema["content"]["content"]["alpha"] = evil
+
+    message = refused(forged(small[0].read_bytes(), change), tmp_path)
+    assert "it asks for a b.ccc" in message
+    assert len(message) < 2000
 
 
 # Hostile schemas.

@@ -1,9 +1,10 @@
 """The file of a model: a zip of a description, a schema and arrays, each checked.
 
-The file is one of skops, with three restrictions that make it safe to open before
-anything is known about it: arrays are stored as they are, so that nothing small can
-unfold to something huge; member names are numbers; and `pairlearn.json` lists the
-SHA-256 of every other member. The same model gives the same bytes.
+The file is one of skops, with restrictions that make it safe to open before anything
+is known about it: arrays are stored as they are, and text is not much longer than in
+the file, so that nothing small can unfold to something huge; member names are numbers;
+and `pairlearn.json` lists the SHA-256 of every other member. The same model gives the
+same bytes.
 """
 
 from __future__ import annotations
@@ -13,18 +14,42 @@ import io
 import json
 import math
 import re
+import struct
 import zipfile
+import zlib
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-__all__ = ["FORMAT", "HEADER", "SCHEMA", "ModelFileError", "pack", "unpack"]
+__all__ = [
+    "FORMAT",
+    "HEADER",
+    "SCHEMA",
+    "ModelFileError",
+    "check_sparse",
+    "pack",
+    "unpack",
+]
 
 # Raised when older versions of this package could not read the file.
 FORMAT = 1
 HEADER, SCHEMA = "pairlearn.json", "schema.json"
-# A schema takes some ten kB for each estimator in a model; this is for ten thousand.
-_MOST_TEXT = 100_000_000
+# What the header has.
+_OF_HEADER = {
+    "format": int,
+    "kind": str,
+    "versions": dict,
+    "about": dict,
+    "sha256": dict,
+}
+# A schema takes some ten kB for each estimator in a model; this is for five thousand.
+# In memory it is up to thirty times as large, so a text may not be short in the file
+# and long in fact: no longer than so many times, and the least that is always allowed.
+_MOST_TEXT = 50_000_000
+_MOST_UNFOLDED, _LEAST_TEXT = 30, 1_000_000
+# What scikit-learn keeps.
+_SPARSE = ("coo", "csc", "csr")
 _MEMBER = re.compile(r"pairlearn\.json|schema\.json|\d{1,9}\.np[yz]")
 
 
@@ -86,25 +111,25 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
             "it is empty" if not data else "it is damaged, or of another kind"
         )
     with zipfile.ZipFile(io.BytesIO(data)) as source:
-        infos = source.infolist()
-        names = [info.filename for info in infos]
-        if HEADER not in names or SCHEMA not in names:
-            raise ModelFileError(
-                "it was not written by pairlearn.save: it has no "
-                + (HEADER if HEADER not in names else SCHEMA)
-            )
-        for info in infos:
-            _check_member(info, len(data))
-        if len(set(names)) < len(names):
+        infos = {info.filename: info for info in source.infolist()}
+        for name in (HEADER, SCHEMA):
+            if name not in infos:
+                raise ModelFileError(
+                    f"it was not written by pairlearn.save: it has no {name}"
+                )
+        if len(infos) < len(source.infolist()):
             raise ModelFileError("it holds two members of one name")
+        _check_sizes(source, data)
+        for info in infos.values():
+            _check_member(info, data)
         # Reading to the end compares each member with its checksum of 32 bits.
-        members = {name: source.read(name) for name in names}
-    header = _read_header(members[HEADER])
-    digests = {
-        name: _digest(content) for name, content in members.items() if name != HEADER
-    }
-    if header["sha256"] != digests:
-        raise ModelFileError("it is damaged: a checksum is wrong")
+        header = _read_header(source.read(HEADER))
+        if set(header["sha256"]) != set(infos) - {HEADER}:
+            raise ModelFileError(f"its members are not those that its {HEADER} lists")
+        members = {name: source.read(name) for name in infos}
+    for name, digest in header["sha256"].items():
+        if _digest(members[name]) != digest:
+            raise ModelFileError("it is damaged: a checksum is wrong")
     for name, content in members.items():
         if name.endswith(".npy"):
             _check_array(content)
@@ -113,33 +138,115 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     return header, members
 
 
+def check_sparse(table: Any) -> None:
+    """Refuse a sparse array whose numbers of rows or columns lie outside of it.
+
+    SciPy reads and writes memory by these numbers and checks only some of them, so
+    this comes before any method of the array is called.
+
+    Parameters
+    ----------
+    table : sparse array or matrix
+        As it was built.
+    """
+    if table.format not in _SPARSE:
+        raise ModelFileError(f"it holds a sparse array of format {table.format}")
+    fits = _fits_coordinates if table.format == "coo" else _fits_compressed
+    if not fits(table):
+        raise ModelFileError(
+            "one of its sparse arrays has numbers of rows or columns outside of it"
+        )
+
+
+def _fits_coordinates(table: Any) -> bool:
+    return len(table.coords) == len(table.shape) and all(
+        len(index) == len(table.data) and _within(index, size)
+        for index, size in zip(table.coords, table.shape, strict=True)
+    )
+
+
+def _fits_compressed(table: Any) -> bool:
+    n_rows, n_columns = table.shape if len(table.shape) == 2 else (1, *table.shape)
+    if table.format == "csc":
+        n_rows, n_columns = n_columns, n_rows
+    starts, indices = table.indptr, table.indices
+    if len(starts) != n_rows + 1 or not _within(starts, len(indices) + 1):
+        return False
+    rising = bool(starts[0] == 0 and np.all(starts[1:] >= starts[:-1]))
+    return rising and len(indices) == len(table.data) and _within(indices, n_columns)
+
+
+def _within(index: Any, size: int) -> bool:
+    if index.ndim != 1 or index.dtype.kind not in "iu":
+        return False
+    return not len(index) or bool(index.min() >= 0 and index.max() < size)
+
+
 def _read_header(content: bytes) -> dict[str, Any]:
     header = json.loads(content)
     number = header["format"]
-    if not isinstance(number, int) or number < 1:
-        raise ModelFileError(f"its format, {number!r}, is not a number above 0")
+    if type(number) is not int or number < 1:
+        raise ModelFileError(f"its format, {repr(number)[:20]}, is no number above 0")
     if number > FORMAT:
-        written = header["versions"]["pairlearn"]
+        written = str(header["versions"]["pairlearn"])[:20]
         raise ModelFileError(
-            f"its format is {number}, of pairlearn {written}, and this version reads "
-            f"formats up to {FORMAT}: pip install --upgrade pairlearn"
+            f"its format is {str(number)[:20]}, of pairlearn {written}, and this "
+            f"version reads formats up to {FORMAT}: pip install --upgrade pairlearn"
         )
-    for name, kind in (("kind", str), ("versions", dict), ("about", dict)):
+    for name, kind in _OF_HEADER.items():
         if not isinstance(header[name], kind):
             raise ModelFileError(f"{name!r} in its {HEADER} is not a {kind.__name__}")
+    for name in header:
+        if name not in _OF_HEADER:
+            raise ModelFileError(f"its {HEADER} holds {name[:60]!r}, which none has")
     return dict(header)
 
 
-def _check_member(info: zipfile.ZipInfo, size: int) -> None:
+def _check_member(info: zipfile.ZipInfo, data: bytes) -> None:
     name = info.filename
     if not _MEMBER.fullmatch(name):
         raise ModelFileError(f"it holds {name[:60]!r}, which is no part of a model")
-    stored = info.compress_type == zipfile.ZIP_STORED
-    if name in (HEADER, SCHEMA):
-        if info.file_size > _MOST_TEXT:
-            raise ModelFileError(f"its {name} claims to have {info.file_size} bytes")
-    elif not stored or info.file_size != info.compress_size or info.file_size > size:
-        raise ModelFileError(f"its array {name} is compressed, which models are not")
+    is_stored = (
+        info.compress_type == zipfile.ZIP_STORED
+        and info.file_size == info.compress_size
+    )
+    if name not in (HEADER, SCHEMA):
+        if not is_stored:
+            raise ModelFileError(
+                f"its array {name} is compressed, which models are not"
+            )
+        return
+    if info.file_size > _MOST_TEXT:
+        raise ModelFileError(
+            f"its {name} claims to have {info.file_size} bytes, and at most "
+            f"{_MOST_TEXT} are read"
+        )
+    if not is_stored and not _unfolds_well(info, data):
+        raise ModelFileError(
+            f"its {name} is compressed in a way that pairlearn.save does not use"
+        )
+
+
+def _unfolds_well(info: zipfile.ZipInfo, data: bytes) -> bool:
+    """Tell whether a text has the length it claims, and that is not out of measure."""
+    if info.compress_type != zipfile.ZIP_DEFLATED:
+        return False
+    if info.file_size > _LEAST_TEXT + _MOST_UNFOLDED * info.compress_size:
+        return False
+    # Where the content starts: after a header with a name and one more field. zipfile
+    # unfolds all that is there before it cuts it to the length claimed.
+    lengths = struct.unpack_from("<HH", data, info.header_offset + 26)
+    start = info.header_offset + 30 + sum(lengths)
+    unfolding = zlib.decompressobj(-zlib.MAX_WBITS)
+    packed = memoryview(data)[start : start + info.compress_size]
+    content = unfolding.decompress(packed, info.file_size + 1)
+    return unfolding.eof and len(content) == info.file_size
+
+
+def _check_sizes(source: zipfile.ZipFile, data: bytes) -> None:
+    """Refuse members that lie on each other, as many can be made of few bytes."""
+    if sum(info.compress_size for info in source.infolist()) > len(data):
+        raise ModelFileError("its members are larger than the file")
 
 
 def _check_array(content: bytes) -> None:
@@ -150,13 +257,17 @@ def _check_array(content: bytes) -> None:
         shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
     else:
         shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
-    n_bytes = math.prod(shape) * dtype.itemsize
-    if dtype.hasobject or n_bytes != len(content) - stream.tell():
+    n_items = math.prod(shape)
+    n_bytes = n_items * dtype.itemsize
+    # Of items without a byte there could be any number.
+    is_endless = n_items > 0 and dtype.itemsize == 0
+    if dtype.hasobject or is_endless or n_bytes != len(content) - stream.tell():
         raise ModelFileError("one of its arrays is not as long as it says")
 
 
 def _check_arrays(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as source:
+        _check_sizes(source, content)
         for info in source.infolist():
             if (
                 info.compress_type != zipfile.ZIP_STORED
@@ -164,6 +275,13 @@ def _check_arrays(content: bytes) -> None:
             ):
                 raise ModelFileError("one of its sparse arrays is compressed")
             _check_array(source.read(info))
+    # Here, and not only in the model: a part of it may use an array as it is built.
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        kind = arrays["format"].item()
+    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+    if kind not in _SPARSE:
+        raise ModelFileError(f"it holds a sparse array of format {kind[:20]!r}")
+    check_sparse(sparse.load_npz(io.BytesIO(content)))
 
 
 def _renumbered(node: Any, names: dict[str, str], done: dict[int, Any]) -> Any:
@@ -205,7 +323,7 @@ def _zipped(members: dict[str, bytes]) -> bytes:
             # A date of its own would make two files of one model differ.
             info = zipfile.ZipInfo(name)
             info.external_attr = 0o644 << 16
-            if name.endswith(".json"):
+            if name.endswith(".json") and not _folds_too_well(content):
                 info.compress_type = zipfile.ZIP_DEFLATED
             target.writestr(info, content)
     return buffer.getvalue()
@@ -215,3 +333,10 @@ def _stored(content: bytes) -> bytes:
     """Return the zip of a sparse array without compression."""
     with zipfile.ZipFile(io.BytesIO(content)) as source:
         return _zipped({name: source.read(name) for name in source.namelist()})
+
+
+def _folds_too_well(text: bytes) -> bool:
+    """Tell whether a text would be refused as a bomb if it were compressed."""
+    return len(text) > _LEAST_TEXT and len(text) > _MOST_UNFOLDED * len(
+        zlib.compress(text)
+    )

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import warnings
+from collections import defaultdict
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,18 +27,19 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
 import pairlearn
-from pairlearn.archive import SCHEMA, ModelFileError, pack, unpack
+from pairlearn.archive import SCHEMA, ModelFileError, check_sparse, pack, unpack
 from pairlearn.files import write_files
 from pairlearn.vouched import (
     FUNCTIONS,
     TYPES,
+    check_generator,
     check_schema,
     check_trusted,
     refuse_unknown,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["ModelFileError", "describe", "load", "save"]
 
@@ -292,7 +294,9 @@ def _about_file(path: Any) -> Iterator[None]:
     try:
         yield
     except ModelFileError as error:
-        raise ModelFileError(f"{path} cannot be loaded: {error}") from None
+        # Names in it come from the file, and may hold anything.
+        reason = " ".join(str(error).split())[:1000]
+        raise ModelFileError(f"{path} cannot be loaded: {reason}") from None
     except ModuleNotFoundError as error:
         if error.name == "skops":
             raise
@@ -302,10 +306,10 @@ def _about_file(path: Any) -> Iterator[None]:
         ) from None
     except Exception as error:
         # Memory and recursion too: a forged file may ask for any amount of either.
-        reason = str(error).splitlines() or [""]
+        lines = str(error).splitlines() or [""]
         raise ModelFileError(
             f"{path} cannot be loaded: it is damaged, or was not written by "
-            f"pairlearn.save ({type(error).__name__}: {reason[0][:200]})"
+            f"pairlearn.save ({type(error).__name__}: {lines[0][:200]})"
         ) from None
 
 
@@ -322,22 +326,14 @@ def _build(data: bytes, trusted: list[str]) -> tuple[dict[str, Any], Any]:
         model = skops.loads(data, trusted=sorted(vouched))
     if not hasattr(model, "get_params") or isinstance(model, type):
         raise ModelFileError(f"it holds a {type(model).__name__}, which is no model")
-    for _, part in _walk(model):
+    for _, part in _walk(model, _contents):
         if sparse.issparse(part):
-            _check_sparse(part)
+            check_sparse(part)
+        elif isinstance(part, np.random.RandomState | np.random.Generator):
+            check_generator(part)
         elif isinstance(part, BaseEstimator):
             _complete(part)
     return header, model
-
-
-def _check_sparse(table: Any) -> None:
-    """Refuse numbers of rows and columns that lie outside the table."""
-    if table.format not in ("csr", "csc", "coo"):
-        raise ModelFileError(f"it holds a sparse array of format {table.format}")
-    if table.format == "coo":
-        table.tocsr().check_format()
-    else:
-        table.check_format()
 
 
 def _complete(estimator: BaseEstimator) -> None:
@@ -378,7 +374,7 @@ def _parts(thing: Any) -> list[tuple[str, Any]]:
     if sparse.issparse(thing):
         table = thing.tocsr()
         return [(f".{name}", getattr(table, name)) for name in _OF_SPARSE]
-    if isinstance(thing, type | FunctionType | ModuleType | np.ufunc):
+    if isinstance(thing, _LEAVES):
         return []
     state = thing.__getstate__() if hasattr(thing, "__dict__") else None
     if not isinstance(state, dict):
@@ -388,9 +384,25 @@ def _parts(thing: Any) -> list[tuple[str, Any]]:
 
 _OF_PARTIAL = ("func", "args", "keywords")
 _OF_SPARSE = ("data", "indices", "indptr")
+_LEAVES = (type, FunctionType, ModuleType, np.ufunc)
 
 
-def _walk(model: Any) -> Iterator[tuple[str, Any]]:
+def _contents(thing: Any) -> list[tuple[str, Any]]:
+    """Return all that an object holds, also what would not be saved with it."""
+    if sparse.issparse(thing) or isinstance(thing, _LEAVES):
+        return []
+    items = _parts(thing)
+    if isinstance(thing, set):
+        items += [("", item) for item in thing]
+    if isinstance(thing, defaultdict):
+        items.append((".default_factory", thing.default_factory))
+    own = vars(thing) if hasattr(thing, "__dict__") else {}
+    return items + [(f".{name}", value) for name, value in own.items()]
+
+
+def _walk(
+    model: Any, split: Callable[[Any], list[tuple[str, Any]]] = _parts
+) -> Iterator[tuple[str, Any]]:
     """Go through a model and all that it is made of, each thing once."""
     waiting, seen = [("", model)], {}
     while waiting:
@@ -400,7 +412,7 @@ def _walk(model: Any) -> Iterator[tuple[str, Any]]:
         # Kept, so that no other object comes to have its id.
         seen[id(thing)] = thing
         yield where, thing
-        parts = [] if _is_foreign(thing) else _parts(thing)
+        parts = [] if _is_foreign(thing) else split(thing)
         waiting.extend((where + name, part) for name, part in parts)
 
 

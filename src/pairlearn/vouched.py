@@ -11,12 +11,21 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pairlearn.archive import ModelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["FUNCTIONS", "TYPES", "check_schema", "check_trusted", "refuse_unknown"]
+__all__ = [
+    "FUNCTIONS",
+    "TYPES",
+    "check_generator",
+    "check_schema",
+    "check_trusted",
+    "refuse_unknown",
+]
 
 TYPES = frozenset(
     {
@@ -127,14 +136,27 @@ _NODES: dict[str, Collection[str] | None] = {
     "RandomStateNode": {"numpy.random.mtrand.RandomState"},
     "SetNode": {"builtins.set"},
     "SliceNode": {"builtins.slice"},
-    "SparseMatrixNode": None,
+    "SparseMatrixNode": {name for name in TYPES if name.startswith("scipy.sparse.")},
     "TreeNode": {"sklearn.tree._tree.Tree"},
     "TupleNode": {"builtins.tuple", "sklearn.impute._iterative._ImputerTriplet"},
     "TypeNode": None,
 }
 # Where the types of some nodes come from.
 _HOMES = {"LossNode": "sklearn.", "NdArrayNode": "numpy.", "TypeNode": "numpy."}
+# What some nodes must not build though it is trusted: an ObjectNode sets attributes
+# freely, which types in C read without a look, and a FunctionNode is for functions.
+_NEVER: dict[str, Collection[str]] = {
+    "FunctionNode": TYPES,
+    # Of a number these make so many bytes.
+    "NdArrayNode": {"numpy.bytes_", "numpy.void"},
+    "ObjectNode": {
+        name
+        for name in TYPES
+        if name.startswith(("builtins.", "functools.", "numpy.", "scipy."))
+    },
+}
 _GENERATORS = {"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"}
+_OF_SEED = {"entropy", "n_children_spawned", "pool_size", "spawn_key"}
 _TREES = {
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -180,6 +202,7 @@ def check_schema(schema: Any, trusted: Collection[str] = ()) -> None:
     if type(protocol) is not int or protocol < 1:
         raise ModelFileError("its schema is damaged")
     seen: dict[int, Any] = {}
+    files: dict[str, int] = {}
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -188,13 +211,22 @@ def check_schema(schema: Any, trusted: Collection[str] = ()) -> None:
         elif isinstance(node, dict):
             if isinstance(node.get("__loader__"), str):
                 _check_node(node, trusted)
+                number = node.get("__id__")
+                # An array that many nodes read would be many times in memory.
+                file = node.get("file")
+                if file is not None and (
+                    not number or files.setdefault(file, number) != number
+                ):
+                    raise ModelFileError("its schema reads an array more than once")
                 # skops takes the first node of a number for all of them, so another
                 # content behind the same number would go unchecked.
-                number = node.get("__id__")
                 if number is not None and seen.setdefault(number, node) is not node:
                     if seen[number] != node:
                         raise ModelFileError("its schema names two things alike")
                     continue
+            elif not isinstance(node.get("__id__", {}), dict):
+                # skops would take this for another node, and so any number of times.
+                raise ModelFileError("its schema is damaged")
             waiting.extend(node.values())
 
 
@@ -222,18 +254,65 @@ def refuse_unknown(names: Collection[str]) -> None:
     )
 
 
+def check_generator(source: Any) -> None:
+    """Refuse a generator of random numbers whose place lies outside of its state.
+
+    NumPy reads memory at this place, and does not check it.
+
+    Parameters
+    ----------
+    source : RandomState or Generator
+        As it was built.
+    """
+    is_old = isinstance(source, np.random.RandomState)
+    state = source.get_state(legacy=False) if is_old else source.bit_generator.state
+    place = size = 0
+    if state["bit_generator"] == "MT19937":
+        place, size = state["state"]["pos"], 624
+    elif state["bit_generator"] == "Philox":
+        place, size = state["buffer_pos"], 4
+    if not 0 <= place <= size:
+        raise ModelFileError(
+            f"it holds a generator of random numbers at place {place} of {size}"
+        )
+
+
 def _check_node(node: dict[str, Any], trusted: Collection[str]) -> None:
     loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-    if name in trusted:
+    if loader == "DictNode":
+        _check_keys(node["key_types"])
+    if name in trusted and name not in TYPES:
         return
     if loader not in _NODES:
         raise ModelFileError(f"it asks for {name} by {loader}, which no model needs")
     allowed = _NODES[loader]
     if loader in _HOMES and not name.startswith(_HOMES[loader]):
         allowed = _CLASSES if loader == "TypeNode" else ()
-    if allowed is not None and name not in allowed:
+    if (allowed is not None and name not in allowed) or name in _NEVER.get(loader, ()):
         raise ModelFileError(f"it asks for {name} as a {loader}, which no model needs")
     if loader == "RandomGeneratorNode":
         state = node["content"]["bit_generator"]["content"]["bit_generator"]
         if json.loads(state["content"]) not in _GENERATORS:
             raise ModelFileError("it asks for a generator of numbers that is none")
+        _check_seed(node["content"]["seed_seq"])
+
+
+def _check_seed(node: Any) -> None:
+    """Refuse the seed of a generator that would take for ever to mix."""
+    values = node["content"]
+    size = values.get("pool_size", {"__loader__": "JsonNode", "content": "4"})
+    if (
+        node["__loader__"] != "DictNode"
+        or not set(values) <= _OF_SEED
+        or size["__loader__"] != "JsonNode"
+        or json.loads(size["content"]) not in range(4, 65)
+    ):
+        raise ModelFileError("it holds a generator of numbers whose seed is none")
+
+
+def _check_keys(kinds: Any) -> None:
+    """Refuse a dict whose keys are made by anything but a type, such as a function."""
+    if kinds["__loader__"] != "ListNode" or any(
+        kind["__loader__"] != "TypeNode" for kind in kinds["content"]
+    ):
+        raise ModelFileError("it holds a dict whose keys are of no type")
