@@ -241,6 +241,24 @@ class TestArrow:
         asked = read_asked(points, pairs, Columns())
         assert asked.index.tolist() == [[0, 1], [1, 2]]
 
+    @pytest.mark.parametrize("where", ["points", "pairs"])
+    def test_floats_too_large_to_be_exact_are_no_ids(self, tmp_path, where):
+        points, pairs = tmp_path / "points.parquet", tmp_path / "pairs.parquet"
+        # 2**53 + 1 is no float: it would meet the id 2**53.
+        ids, left = [2**53, 2**53 + 2], [2**53 + 1]
+        if where == "points":
+            ids = list(map(float, ids))
+        else:
+            left = list(map(float, left))
+        pq.write_table(pa.table({"id": ids, "x": [1.0, 2.0]}), points)
+        pq.write_table(
+            pa.table({"left": left, "right": [2**53 + 2], "answer": ["same"]}), pairs
+        )
+        with pytest.raises(TableError, match="too large to be exact") as caught:
+            read_asked(points, pairs, Columns())
+        assert f"{where}.parquet, row 1" in str(caught.value)
+
+
 
 class TestCells:
     @pytest.mark.parametrize(
@@ -394,6 +412,22 @@ class TestFindingColumns:
         points = "id,x\n7,1\n007,2\n8,3\n"
         asked = self.find(tmp_path, points, "a,b,t\n007,8,1\n")
         assert asked.index.tolist() == [[1, 2]]
+
+    def test_a_numbering_that_differs_from_the_rows_is_told(self, tmp_path):
+        pairs = "left,right,answer\n1,2,same\n1,3,different\n"
+        asked = self.find(tmp_path, "number,x\n3,30\n1,10\n2,20\n", pairs)
+        assert asked.index.tolist() == [[1, 2], [1, 0]]
+        assert any(
+            "taken from column 'number'; if the pairs hold row numbers, say --first-row"
+            in note
+            for note in asked.notes
+        )
+        for points, name in (
+            ("number,x\n1,30\n2,10\n3,20\n", None),  # the rows, either way
+            ("id,x\n3,30\n1,10\n2,20\n", None),  # named so
+            ("number,x\n3,30\n1,10\n2,20\n", "number"),  # said so
+        ):
+            assert self.find(tmp_path, points, pairs, id=name).notes == []
 
 
 class TestRowNumbers:

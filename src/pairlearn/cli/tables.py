@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pairlearn.cli.columns import find_answer, find_id, find_sides
+from pairlearn.cli.columns import find_answer, find_id, find_sides, ids_in
 from pairlearn.cli.errors import TableError
 from pairlearn.cli.textfile import open_text
 
@@ -329,11 +329,9 @@ def as_asked(
     need_answers: bool = True,
 ) -> AskedPairs:
     """Return the pairs of a table; see `read_pairs`."""
-    from pairlearn.cli.cells import id_of
-
     sides = find_sides(table, left, right, answer, ids)
     words = find_answer(table, answer, sides, needed=need_answers)
-    asked = [[id_of(cell) for cell in table.columns[name]] for name in sides]
+    asked = [ids_in(table, name) for name in sides]
     for name, cells in zip(sides, asked, strict=True):
         empty = [row for row, cell in enumerate(cells) if not cell]
         if empty:
