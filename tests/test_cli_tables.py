@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairlearn.cli.asked import Columns, read_asked
-from pairlearn.cli.cells import days_of, id_of, is_missing, number_of
+from pairlearn.cli.cells import days_of, id_of, is_missing, number_of, text_of
 from pairlearn.cli.encode import (
     CellError,
     ReadNumbers,
@@ -292,6 +292,19 @@ class TestCells:
     @pytest.mark.parametrize("text", ["inf", "-Infinity", "1e999"])
     def test_infinite_numbers_are_missing(self, text):
         assert np.isnan(number_of(text))
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [("True", True), ("FALSE", False), ("3.0", 3.0), ("-12", -12.0), ("0.0", 0)],
+    )
+    def test_a_category_is_the_same_as_text_and_as_a_value(self, text, value):
+        assert text_of(text) == text_of(value)
+        # Ids stay as they are.
+        assert id_of(text) == text
+
+    @pytest.mark.parametrize("text", ["3.10", "3.", "03.0", "1.0.0", "truth", "1e3"])
+    def test_other_categories_stay_as_they_are(self, text):
+        assert text_of(text) == text
 
     @pytest.mark.parametrize(
         ("text", "order", "same_as"),

@@ -32,6 +32,8 @@ _MISSING = frozenset(
 # How numbers are written: 1234.5; 1 234,5 or 1.234,5; 1,234.5.
 STYLES = ("point", "comma", "thousands")
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# A whole number as floats are written.
+_WHOLE = re.compile(r"-?[1-9]\d*\.0+|0\.0+")
 _GROUP = "[ .'’\u00a0\u202f]"
 _COMMA = re.compile(
     rf"[+-]?(\d+|\d{{1,3}}({_GROUP})\d{{3}}(\2\d{{3}})*)?(,\d*)?([eE][+-]?\d+)?"
@@ -83,12 +85,22 @@ def id_of(cell: Any) -> str:
 def text_of(cell: Any) -> str:
     """Return a cell as a category; empty if it is missing.
 
+    Text that a program wrote for true, false or a whole number is the same category as
+    the value itself, so that a table means the same as CSV and as Parquet.
+
     Examples
     --------
     >>> text_of(" red "), text_of(True), text_of(3.0), text_of("n/a")
     ('red', 'true', '3', '')
+    >>> text_of("True"), text_of("3.0"), text_of("3.10")
+    ('true', '3', '3.10')
     """
-    return "" if is_missing(cell) else id_of(cell)
+    if is_missing(cell):
+        return ""
+    text = id_of(cell)
+    if len(text) < 6 and text.casefold() in ("true", "false"):
+        return text.casefold()
+    return text.partition(".")[0] if _WHOLE.fullmatch(text) else text
 
 
 def number_of(cell: Any, style: str = "point") -> float | None:
