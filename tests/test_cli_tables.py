@@ -98,6 +98,19 @@ class TestEncodingsAndDelimiters:
         with pytest.raises(TableError, match="a comma or a semicolon"):
             read("id;size, mm\n1;3,5\n2;4,5\n")
 
+    def test_more_columns_do_not_settle_the_delimiter(self, read):
+        text = "length, cm;width, cm\n1,5;2,5\n1,7;2,5\n3,1;4,9\n"
+        with pytest.raises(TableError, match=r"comma or a semicolon: .* as sep=;"):
+            read(text)
+        # The way out that the message names.
+        table = read("sep=;\n" + text)
+        assert table.columns["length, cm"] == ["1,5", "1,7", "3,1"]
+        assert read(text.replace(";", "\t"), "points.tsv").columns == table.columns
+
+    def test_quoted_cells_settle_the_delimiter(self, read):
+        table = read('id,"size; mm",y\n1,"3; 4",5\n2,"5; 6",7\n')
+        assert table.columns["size; mm"] == ["3; 4", "5; 6"]
+
     def test_the_line_of_excel_that_names_the_delimiter(self, read):
         table = read("sep=;\nid;x,y\n1;3,5\n")
         assert table.columns == {"id": ["1"], "x,y": ["3,5"]}

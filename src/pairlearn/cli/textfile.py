@@ -198,7 +198,8 @@ def _check(path: Path, encoding: str) -> str:
 
 def _delimiter(file: IO[str], path: Path) -> str:
     """Return the delimiter: the one that cuts the header and all rows alike."""
-    fits, header_only = {}, {}
+    fits: dict[str, bool] = {}
+    header_only: dict[str, int] = {}
     for delimiter in DELIMITERS:
         file.seek(0)
         try:
@@ -211,22 +212,25 @@ def _delimiter(file: IO[str], path: Path) -> str:
         if width > 1:
             header_only[delimiter] = width
             if all(len(row) == width for row in sample):
-                fits[delimiter] = width
+                # A delimiter from inside quoted cells cuts them apart.
+                fits[delimiter] = any('"' in cell for row in sample for cell in row)
     preferred = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
-    for found in (fits, header_only):
-        if preferred == "\t" and "\t" in found:
-            return "\t"
-        most = [d for d in found if found[d] == max(found.values())]
-        if len(most) == 1:
-            return most[0]
-        if most:
-            raise TableError(
-                f"{path.name}: the delimiter may be "
-                f"{' or '.join(DELIMITERS[d] for d in most)}; both cut the header into "
-                f"{found[most[0]]} columns. Put names that hold one of them in double "
-                "quotes, or save the table as Parquet"
-            )
-    return preferred
+    if preferred == "\t" and "\t" in (fits or header_only):
+        return "\t"
+    found = [d for d in fits if not fits[d]] or list(fits)
+    if len(found) > 1:
+        visible = [d for d in found if d != "\t"]
+        raise TableError(
+            f"{path.name}: the delimiter may be "
+            f"{' or '.join(DELIMITERS[d] for d in found)}: the header and all rows can "
+            "be cut at either. Put names that hold a delimiter in double quotes; or "
+            "name the right one in a line above the header, such as "
+            f"sep={visible[-1]}; or save the table as TSV or Parquet"
+        )
+    if found:
+        return found[0]
+    # Whichever it is, there will be an error at the row that it does not fit.
+    return max(header_only, key=header_only.__getitem__, default=preferred)
 
 
 def _header(line: str, delimiter: str) -> list[str]:
