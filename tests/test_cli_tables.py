@@ -19,6 +19,7 @@ from pairlearn.cli.encode import (
     tidy,
 )
 from pairlearn.cli.errors import OptionError
+from pairlearn.cli.predict import predict_table
 from pairlearn.cli.tables import (
     TableError,
     frame_of,
@@ -499,6 +500,77 @@ class TestRowNumbers:
         pairs = write(tmp_path, "pairs.csv", "a,b,t\n1,2,1\n")
         with pytest.raises(TableError, match="--id 'x', or, if they are row numbers"):
             read_asked(points, pairs, Columns())
+
+
+class TestBlankRows:
+    pairs = "left,right,answer\n1,4,same\n2,5,different\n"
+
+    def ask(self, tmp_path, points):
+        return read_asked(
+            write(tmp_path, "points.csv", points),
+            write(tmp_path, "pairs.csv", self.pairs),
+            Columns(first_row=1),
+        )
+
+    def test_in_one_column_they_are_missing_cells(self, tmp_path):
+        asked = self.ask(tmp_path, 'x\n1\n2\n\n4\n5\n""\n7\n\n\n')
+        cells = asked.points.features["x"]
+        assert cells == ["1", "2", "", "4", "5", "", "7"]
+        assert asked.points.table.lines == [2, 3, 4, 5, 6, 7, 8]
+        assert [[cells[i] for i in pair] for pair in asked.index.tolist()] == [
+            ["1", "4"],
+            ["2", "5"],
+        ]
+        assert "points.csv: 2 empty line(s) count as missing cells" in asked.notes
+
+    @pytest.mark.parametrize("blank", [",", "", " , ", "  "])
+    def test_between_numbered_rows_they_are_refused(self, tmp_path, blank):
+        points = f"x,y\n1,1\n2,2\n{blank}\n4,4\n5,5\n6,6\n"
+        with pytest.raises(TableError, match=r"points.csv, line 4: a blank row"):
+            self.ask(tmp_path, points)
+        # The way out that the message names.
+        asked = self.ask(tmp_path, points.replace(f"\n{blank}\n4", "\nNA,NA\n4"))
+        x = asked.points.features["x"]
+        assert [[x[i] for i in pair] for pair in asked.index.tolist()] == [
+            ["1", "4"],
+            ["2", "5"],
+        ]
+
+    @pytest.mark.parametrize("blank", [",", "", " , ", "  "])
+    def test_at_the_end_or_beside_ids_they_are_left_out(self, tmp_path, blank):
+        points = f"x,y\n1,1\n2,2\n3,3\n4,4\n5,5\n{blank}\n{blank}\n"
+        assert len(self.ask(tmp_path, points).points) == 5
+        table = read_table(write(tmp_path, "points.csv", f"id,x\n1,2\n{blank}\n3,4\n"))
+        assert table.columns["id"] == ["1", "3"]
+
+    @pytest.mark.parametrize("n_rows", [1, 2, 3, 10])
+    def test_a_part_tells_of_the_blank_row_before_it(self, tmp_path, n_rows):
+        path = write(tmp_path, "points.csv", "x,y\n1,1\n2,2\n,\n4,4\n5,5\n")
+        parts = list(read_chunks(path, n_rows))
+        assert [part.gap for part in parts if part.gap] == [4]
+        shifted = next(part for part in parts if part.gap)
+        assert "4" in shifted.columns["x"]
+
+    def test_prediction_does_not_number_over_them(self, tmp_path):
+        model = _NoModel()
+        path = write(tmp_path, "points.csv", "x,y\n1,1\n,\n4,4\n")
+        out = tmp_path / "out.csv"
+        with pytest.raises(TableError, match="line 3: a blank row between others"):
+            predict_table(model, {}, path, out)
+        assert not out.exists()
+        predict_table(model, {}, write(tmp_path, "points.csv", "x,y\n1,1\n4,4\n,\n"), out)
+        assert [row[0] for row in csv.reader(out.open())] == ["id", "1", "2"]
+
+
+class _NoModel:
+    """Predicts the same of all points."""
+
+    classes_ = np.array(["A", "B"])
+    feature_names_in_ = np.array(["x", "y"])
+
+    def predict_proba(self, frame):
+        return np.full((len(frame), 2), 0.5)
+
 
 
 class TestReadPairs:

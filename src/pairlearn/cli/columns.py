@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FoundIds",
+    "check_numbering",
     "find_answer",
     "find_id",
     "find_sides",
@@ -154,10 +155,22 @@ def _id_by_content(table: Table, wanted: Collection[str]) -> str | None:
     return found[0] if found else None
 
 
+def check_numbering(table: Table) -> None:
+    """Refuse to number the rows of a table with a blank one between others."""
+    if table.gap:
+        raise TableError(
+            f"{table.name}, line {table.gap}: a blank row between others. The points "
+            "have no ids and go by their row numbers, and it cannot be told whether "
+            "this row counts: delete it, or write NA into its cells if it does, or "
+            "give the points a column of ids"
+        )
+
+
 def _row_numbers(
     table: Table, wanted: Collection[str] | None, first_row: int | None
 ) -> FoundIds:
     """Return row numbers as ids; where they begin must be said, or show itself."""
+    check_numbering(table)
     n_points = len(table)
     if wanted is not None:
         strange = [name for name in wanted if not _is_row_number(name)]

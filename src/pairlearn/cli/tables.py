@@ -48,6 +48,8 @@ class Table:
     decimal_comma : bool
         Whether a lone comma in a number is likelier a decimal one: the cells are
         divided by semicolons, as where decimal commas are used.
+    gap : int
+        Line of the first blank row that was left out and that others follow; 0: none.
     notes : list of str
         What to tell about how it was read.
     """
@@ -57,6 +59,7 @@ class Table:
     lines: list[int]
     text: bool = True
     decimal_comma: bool = False
+    gap: int = 0
     notes: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -107,7 +110,8 @@ def _read_text(path: Path, n_rows: int) -> Iterator[Table]:
     names, comma = file.columns, file.delimiter == ";"
     lines: list[int] = []
     rows: list[list[str]] = []
-    blank = 0
+    n_blank = n_empty = 0
+    waiting = gap = 0  # a blank row that nothing has followed yet, and one that has
     notes = list(file.notes)
 
     def part() -> Table:
@@ -115,22 +119,30 @@ def _read_text(path: Path, n_rows: int) -> Iterator[Table]:
             list(map(list, zip(*rows, strict=True))) if rows else [[] for _ in names]
         )
         columns = dict(zip(names, cells, strict=True))
-        return Table(path.name, columns, lines, decimal_comma=comma, notes=notes)
+        return Table(
+            path.name, columns, lines, decimal_comma=comma, gap=gap, notes=notes
+        )
 
     yield part()
     lines, rows, notes = [], [], []
     for line, cells in file.rows():
         # Spreadsheets leave rows of delimiters alone below a table.
-        if len(cells) > 1 and not any(map(str.strip, cells)):
-            blank += 1
+        if len(cells) != 1 and not any(map(str.strip, cells)):
+            n_blank += bool(cells)
+            waiting = waiting or line
             continue
+        n_empty += len(cells) == 1 and not cells[0].strip()
+        gap, waiting = gap or waiting, 0
         lines.append(line)
         rows.append(cells)
         if len(rows) == n_rows:
             yield part()
-            lines, rows = [], []
-    if blank:
-        notes = [f"{path.name}: {blank} row(s) of empty cells were left out"]
+            lines, rows, gap = [], [], 0
+    notes = []
+    if n_blank:
+        notes.append(f"{path.name}: {n_blank} row(s) of empty cells were left out")
+    if n_empty:
+        notes.append(f"{path.name}: {n_empty} empty line(s) count as missing cells")
     if rows or notes:
         yield part()
 
@@ -166,6 +178,7 @@ def read_table(path: str | Path) -> Table:
         for name, cells in part.columns.items():
             whole.columns[name] += cells
         whole.lines = whole.lines + part.lines
+        whole.gap = whole.gap or part.gap
         whole.notes += part.notes
     if whole is None or not len(whole):
         raise TableError(f"{Path(path).name} has a header but no rows")

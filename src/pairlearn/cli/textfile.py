@@ -58,12 +58,36 @@ class TextFile:
     notes: list[str] = field(default_factory=list)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield each row with the number of the line that it begins in."""
+        """Yield each row with the number of the line that it begins in.
+
+        A blank line is a row without cells. In a table of one column it is a missing
+        cell, unless nothing follows.
+        """
+        if len(self.columns) > 1:
+            yield from self._rows()
+            return
+        blank = []
+        for line, cells in self._rows():
+            if not cells:
+                blank.append(line)
+                continue
+            yield from ((before, [""]) for before in blank)
+            blank = []
+            yield line, cells
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
         width, name = len(self.names), self.path.name
         dropped = width and self.names[-1] == ""
+        before = self.skip + 1  # rows up to the header
         with self._open() as file:
-            rows = _records(file, self.delimiter, name)
-            for line, cells in islice(rows, self.skip + 1, None):
+            for line, cells in _records(file, self.delimiter, name, blank=True):
+                if _is_blank(cells) and (before or width > 1 or not cells):
+                    if not before:
+                        yield line, []
+                    continue
+                if before:
+                    before -= 1
+                    continue
                 if len(cells) != width:
                     raise TableError(
                         f"{name}, line {line}: {_cells(len(cells))}, but the header "
@@ -242,9 +266,9 @@ def _header(line: str, delimiter: str) -> list[str]:
 
 
 def _records(
-    file: IO[str], delimiter: str, name: str
+    file: IO[str], delimiter: str, name: str, *, blank: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not blank, with the line that each begins in."""
+    """Yield the rows, blank ones on demand, with the line that each begins in."""
     reader = csv.reader(file, delimiter=delimiter, strict=True, skipinitialspace=True)
     while True:
         line = reader.line_num + 1
@@ -254,8 +278,12 @@ def _records(
             return
         except csv.Error as error:
             raise TableError(_told(str(error), name, line)) from None
-        if cells and (len(cells) > 1 or cells[0].strip()):
+        if blank or not _is_blank(cells):
             yield line, cells
+
+
+def _is_blank(cells: list[str]) -> bool:
+    return not cells or (len(cells) == 1 and not cells[0].strip())
 
 
 def _told(error: str, name: str, line: int) -> str:
