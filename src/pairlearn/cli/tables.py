@@ -45,9 +45,8 @@ class Table:
         For a text file, the line of each row; else the number of the row, from 1.
     text : bool
         Whether it is a text file, so that `lines` are lines.
-    decimal_comma : bool
-        Whether a lone comma in a number is likelier a decimal one: the cells are
-        divided by semicolons, as where decimal commas are used.
+    delimiter : str
+        What divides the cells of a text file; else empty.
     gap : int
         Line of the first blank row that was left out and that others follow; 0: none.
     notes : list of str
@@ -58,12 +57,20 @@ class Table:
     columns: dict[str, list[Any]]
     lines: list[int]
     text: bool = True
-    decimal_comma: bool = False
+    delimiter: str = ""
     gap: int = 0
     notes: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    @property
+    def decimal_comma(self) -> bool:
+        """Whether a comma in a number is likelier a decimal one than not.
+
+        So where semicolons divide the cells.
+        """
+        return self.delimiter == ";"
 
     def place(self, row: int) -> str:
         """Return where a row stands, for a message."""
@@ -107,7 +114,7 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
 
 def _read_text(path: Path, n_rows: int) -> Iterator[Table]:
     file = open_text(path)
-    names, comma = file.columns, file.delimiter == ";"
+    names = file.columns
     lines: list[int] = []
     rows: list[list[str]] = []
     n_blank = n_empty = 0
@@ -120,7 +127,7 @@ def _read_text(path: Path, n_rows: int) -> Iterator[Table]:
         )
         columns = dict(zip(names, cells, strict=True))
         return Table(
-            path.name, columns, lines, decimal_comma=comma, gap=gap, notes=notes
+            path.name, columns, lines, delimiter=file.delimiter, gap=gap, notes=notes
         )
 
     yield part()

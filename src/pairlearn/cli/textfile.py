@@ -249,7 +249,7 @@ def _delimiter(file: IO[str], path: Path) -> str:
             f"{' or '.join(DELIMITERS[d] for d in found)}: the header and all rows can "
             "be cut at either. Put names that hold a delimiter in double quotes; or "
             "name the right one in a line above the header, such as "
-            f"sep={visible[-1]}; or save the table as TSV or Parquet"
+            f"'sep={visible[-1]}'; or save the table as TSV or Parquet"
         )
     if found:
         return found[0]
