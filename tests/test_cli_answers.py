@@ -55,6 +55,16 @@ def test_zero_means_what_the_other_numbers_say():
         understand([0, "?"])
 
 
+def test_words_do_not_tell_what_zero_means():
+    found = understand(["no", "0", "1", "different", 0])
+    assert found.t.tolist() == [-1, -1, 1, -1, -1]
+    assert found.notes == ["0 is taken for different, and 1 for the same"]
+    assert understand(["yes", "0", "-1"]).sure.tolist() == [True, False, True]
+    for words in (["no", "0"], ["yes", "0"], ["same", "different", 0], [True, "0"]):
+        with pytest.raises(TableError, match="without the numbers 1 or -1"):
+            understand(words)
+
+
 def test_soft_answers_must_be_asked_for():
     with pytest.raises(TableError, match="say --soft"):
         understand(["0.5", "-1"])

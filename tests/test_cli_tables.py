@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairlearn.cli.asked import Columns, read_asked
-from pairlearn.cli.cells import days_of, id_of, is_missing, number_of
+from pairlearn.cli.cells import days_of, id_of, is_missing, number_of, text_of
 from pairlearn.cli.encode import (
     CellError,
     ReadNumbers,
@@ -19,6 +19,7 @@ from pairlearn.cli.encode import (
     tidy,
 )
 from pairlearn.cli.errors import OptionError
+from pairlearn.cli.predict import predict_table
 from pairlearn.cli.tables import (
     TableError,
     frame_of,
@@ -97,6 +98,19 @@ class TestEncodingsAndDelimiters:
     def test_a_delimiter_that_cannot_be_told_is_an_error(self, read):
         with pytest.raises(TableError, match="a comma or a semicolon"):
             read("id;size, mm\n1;3,5\n2;4,5\n")
+
+    def test_more_columns_do_not_settle_the_delimiter(self, read):
+        text = "length, cm;width, cm\n1,5;2,5\n1,7;2,5\n3,1;4,9\n"
+        with pytest.raises(TableError, match=r"comma or a semicolon: .* as 'sep=;'"):
+            read(text)
+        # The way out that the message names.
+        table = read("sep=;\n" + text)
+        assert table.columns["length, cm"] == ["1,5", "1,7", "3,1"]
+        assert read(text.replace(";", "\t"), "points.tsv").columns == table.columns
+
+    def test_quoted_cells_settle_the_delimiter(self, read):
+        table = read('id,"size; mm",y\n1,"3; 4",5\n2,"5; 6",7\n')
+        assert table.columns["size; mm"] == ["3; 4", "5; 6"]
 
     def test_the_line_of_excel_that_names_the_delimiter(self, read):
         table = read("sep=;\nid;x,y\n1;3,5\n")
@@ -241,6 +255,23 @@ class TestArrow:
         asked = read_asked(points, pairs, Columns())
         assert asked.index.tolist() == [[0, 1], [1, 2]]
 
+    @pytest.mark.parametrize("where", ["points", "pairs"])
+    def test_floats_too_large_to_be_exact_are_no_ids(self, tmp_path, where):
+        points, pairs = tmp_path / "points.parquet", tmp_path / "pairs.parquet"
+        # 2**53 + 1 is no float: it would meet the id 2**53.
+        ids, left = [2**53, 2**53 + 2], [2**53 + 1]
+        if where == "points":
+            ids = list(map(float, ids))
+        else:
+            left = list(map(float, left))
+        pq.write_table(pa.table({"id": ids, "x": [1.0, 2.0]}), points)
+        pq.write_table(
+            pa.table({"left": left, "right": [2**53 + 2], "answer": ["same"]}), pairs
+        )
+        with pytest.raises(TableError, match="too large to be exact") as caught:
+            read_asked(points, pairs, Columns())
+        assert f"{where}.parquet, row 1" in str(caught.value)
+
 
 class TestCells:
     @pytest.mark.parametrize(
@@ -258,6 +289,12 @@ class TestCells:
             ("1.234.567,8", "comma", 1234567.8),
             ("1.2.3", "comma", None),
             (",", "comma", None),
+            ("0.567", "comma", None),
+            ("1.234e5", "comma", None),
+            ("1,5e3", "comma", 1500.0),
+            (",5", "comma", 0.5),
+            ("0,567", "thousands", None),
+            (".5", "thousands", 0.5),
             ("1,234.5", "thousands", 1234.5),
             ("12,34", "thousands", None),
             ("12345", "thousands", 12345.0),
@@ -274,6 +311,19 @@ class TestCells:
     @pytest.mark.parametrize("text", ["inf", "-Infinity", "1e999"])
     def test_infinite_numbers_are_missing(self, text):
         assert np.isnan(number_of(text))
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [("True", True), ("FALSE", False), ("3.0", 3.0), ("-12", -12.0), ("0.0", 0)],
+    )
+    def test_a_category_is_the_same_as_text_and_as_a_value(self, text, value):
+        assert text_of(text) == text_of(value)
+        # Ids stay as they are.
+        assert id_of(text) == text
+
+    @pytest.mark.parametrize("text", ["3.10", "3.", "03.0", "1.0.0", "truth", "1e3"])
+    def test_other_categories_stay_as_they_are(self, text):
+        assert text_of(text) == text
 
     @pytest.mark.parametrize(
         ("text", "order", "same_as"),
@@ -395,6 +445,22 @@ class TestFindingColumns:
         asked = self.find(tmp_path, points, "a,b,t\n007,8,1\n")
         assert asked.index.tolist() == [[1, 2]]
 
+    def test_a_numbering_that_differs_from_the_rows_is_told(self, tmp_path):
+        pairs = "left,right,answer\n1,2,same\n1,3,different\n"
+        asked = self.find(tmp_path, "number,x\n3,30\n1,10\n2,20\n", pairs)
+        assert asked.index.tolist() == [[1, 2], [1, 0]]
+        assert any(
+            "taken from column 'number'; if the pairs hold row numbers, say --first-row"
+            in note
+            for note in asked.notes
+        )
+        for points, name in (
+            ("number,x\n1,30\n2,10\n3,20\n", None),  # the rows, either way
+            ("id,x\n3,30\n1,10\n2,20\n", None),  # named so
+            ("number,x\n3,30\n1,10\n2,20\n", "number"),  # said so
+        ):
+            assert self.find(tmp_path, points, pairs, id=name).notes == []
+
 
 class TestRowNumbers:
     points = "x,y\n" + "".join(f"{k + 100}.5,{k * k}.5\n" for k in range(5))
@@ -439,6 +505,78 @@ class TestRowNumbers:
         pairs = write(tmp_path, "pairs.csv", "a,b,t\n1,2,1\n")
         with pytest.raises(TableError, match="--id 'x', or, if they are row numbers"):
             read_asked(points, pairs, Columns())
+
+
+class TestBlankRows:
+    pairs = "left,right,answer\n1,4,same\n2,5,different\n"
+
+    def ask(self, tmp_path, points):
+        return read_asked(
+            write(tmp_path, "points.csv", points),
+            write(tmp_path, "pairs.csv", self.pairs),
+            Columns(first_row=1),
+        )
+
+    def test_in_one_column_they_are_missing_cells(self, tmp_path):
+        asked = self.ask(tmp_path, 'x\n1\n2\n\n4\n5\n""\n7\n\n\n')
+        cells = asked.points.features["x"]
+        assert cells == ["1", "2", "", "4", "5", "", "7"]
+        assert asked.points.table.lines == [2, 3, 4, 5, 6, 7, 8]
+        assert [[cells[i] for i in pair] for pair in asked.index.tolist()] == [
+            ["1", "4"],
+            ["2", "5"],
+        ]
+        assert "points.csv: 2 empty line(s) count as missing cells" in asked.notes
+
+    @pytest.mark.parametrize("blank", [",", "", " , ", "  "])
+    def test_between_numbered_rows_they_are_refused(self, tmp_path, blank):
+        points = f"x,y\n1,1\n2,2\n{blank}\n4,4\n5,5\n6,6\n"
+        with pytest.raises(TableError, match=r"points.csv, line 4: a blank row"):
+            self.ask(tmp_path, points)
+        # The way out that the message names.
+        asked = self.ask(tmp_path, points.replace(f"\n{blank}\n4", "\nNA,NA\n4"))
+        x = asked.points.features["x"]
+        assert [[x[i] for i in pair] for pair in asked.index.tolist()] == [
+            ["1", "4"],
+            ["2", "5"],
+        ]
+
+    @pytest.mark.parametrize("blank", [",", "", " , ", "  "])
+    def test_at_the_end_or_beside_ids_they_are_left_out(self, tmp_path, blank):
+        points = f"x,y\n1,1\n2,2\n3,3\n4,4\n5,5\n{blank}\n{blank}\n"
+        assert len(self.ask(tmp_path, points).points) == 5
+        table = read_table(write(tmp_path, "points.csv", f"id,x\n1,2\n{blank}\n3,4\n"))
+        assert table.columns["id"] == ["1", "3"]
+
+    @pytest.mark.parametrize("n_rows", [1, 2, 3, 10])
+    def test_a_part_tells_of_the_blank_row_before_it(self, tmp_path, n_rows):
+        path = write(tmp_path, "points.csv", "x,y\n1,1\n2,2\n,\n4,4\n5,5\n")
+        parts = list(read_chunks(path, n_rows))
+        assert [part.gap for part in parts if part.gap] == [4]
+        shifted = next(part for part in parts if part.gap)
+        assert "4" in shifted.columns["x"]
+
+    def test_prediction_does_not_number_over_them(self, tmp_path):
+        model = _NoModel()
+        path = write(tmp_path, "points.csv", "x,y\n1,1\n,\n4,4\n")
+        out = tmp_path / "out.csv"
+        with pytest.raises(TableError, match="line 3: a blank row between others"):
+            predict_table(model, {}, path, out)
+        assert not out.exists()
+        path = write(tmp_path, "points.csv", "x,y\n1,1\n4,4\n,\n")
+        predict_table(model, {}, path, out)
+        ids = [row.partition(",")[0] for row in out.read_text().splitlines()]
+        assert ids == ["id", "1", "2"]
+
+
+class _NoModel:
+    """Predicts the same of all points."""
+
+    classes_ = np.array(["A", "B"])
+    feature_names_in_ = np.array(["x", "y"])
+
+    def predict_proba(self, frame):
+        return np.full((len(frame), 2), 0.5)
 
 
 class TestReadPairs:
@@ -542,6 +680,95 @@ class TestEncoding:
         assert "read as thousands" in found["x"].note
         _, found = self.look(tmp_path, "id;x\n1;1,234\n2;2,500\n3;12\n")
         assert (found["x"].form, found["x"].note) == ("comma", "")
+
+    @pytest.mark.parametrize(
+        ("text", "name", "form", "values"),
+        [
+            # The column itself: no group begins with 0.
+            ('id,x\na,"0,123"\nb,12\n', "x.csv", "comma", [0.123, 12]),
+            # Another column.
+            ("id\tx\ty\na\t1,234\t0,5\nb\t12\t2,5\n", "x.tsv", "comma", [1.234, 12]),
+            ("id;x;y\na;1,234;0.5\nb;12;2.5\n", "x.csv", "thousands", [1234, 12]),
+            ("id;x;y\na;1.234;0.5\nb;12;2.5\n", "x.csv", "point", [1.234, 12]),
+            ("id;x;y\na;1.234;0,5\nb;12.000;2,5\n", "x.csv", "comma", [1234, 12000]),
+            # What divides the cells.
+            ("id,x\na,1.234\nb,12.000\n", "x.csv", "point", [1.234, 12]),
+            ("id;x\na;1,234\nb;12,000\n", "x.csv", "comma", [1.234, 12]),
+        ],
+    )
+    def test_what_settles_the_decimal_sign(self, tmp_path, text, name, form, values):
+        points = read_points(write(tmp_path, name, text))
+        column, *others = look_at_columns(points)
+        assert column.form == form
+        assert tidy(points, [column, *others])["x"].tolist() == values
+        # Thousands are told, whatever settles them.
+        assert ("read as thousands, 1234" in column.note) == (1234 in values)
+        assert bool(column.note) == (1234 in values)
+
+    @pytest.mark.parametrize("divided_by", [";", "\t", "|"])
+    def test_a_point_that_may_be_either_is_told(self, tmp_path, divided_by):
+        text = "id,x\na,1.234\nb,987\nc,12.000\n".replace(",", divided_by)
+        _, found = self.look(tmp_path, text)
+        assert found["x"].form == "point"
+        assert "'1.234' and the like are read as 1.234; if 1234" in found["x"].note
+
+    def encoder(self, tmp_path, cells):
+        rows = "".join(f"p{k};{cell}\n" for k, cell in enumerate(cells))
+        points, found = self.look(tmp_path, "id;x\n" + rows)
+        columns = list(found.values())
+        return make_encoder(columns).fit(tidy(points, columns))
+
+    @pytest.mark.parametrize(
+        ("trained", "given", "message"),
+        [
+            (["0,5", "1,25"], ["1.5"], "such as 1234,5 .* Write numbers in that way"),
+            (["0,5", "1,25"], ["0.567"], "'0.567', but held numbers such as 1234,5"),
+            (["0,5", "1,25"], ["7", "1.234"], "Is it 1.234 or 1234. Write 1,234 or 12"),
+            (["0.5", "1.25"], ["0,567"], "such as 1234.5 .* Write numbers in that way"),
+            (["1,234.5", "2.5"], ["0,567"], "held numbers such as 1,234.5"),
+            (["1,234.5", "2.5"], ["1,234", "2,345"], "Write 1.234 or 1234; or save"),
+            # One half of those at training had a decimal sign, and now none.
+            (["1.234", "2.345", "1,5", "2,5"], ["1.234"] * 20, "Is it 1.234 or"),
+        ],
+    )
+    def test_another_way_of_writing_numbers_is_refused(
+        self, tmp_path, trained, given, message
+    ):
+        encoder = self.encoder(tmp_path, trained)
+        with pytest.raises(CellError, match=message) as caught:
+            encoder.transform(frame_of({"x": given}, len(given)))
+        assert caught.value.column == "x"
+        assert repr(given[caught.value.row]) in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("trained", "given", "numbers"),
+        [
+            (["0,5", "1.234,25"], ["1.234", "2,5", "."], [1234, 2.5]),
+            (["0,5", "1,25"], ["7", "12"], [7, 12]),
+            (["0,5", "1,25"], [7.5, 1.234], [7.5, 1.234]),
+            (["1.234.567", "2.345"], ["1.234", "2.345"], [1234, 2345]),
+            (["1.234", "2.345", "1,5", "2,5"], ["1.234", "3.456"], [1234, 3456]),
+        ],
+    )
+    def test_the_same_way_of_writing_numbers_is_read(
+        self, tmp_path, trained, given, numbers
+    ):
+        encoder = self.encoder(tmp_path, trained)
+        read = encoder.transform(frame_of({"x": given}, len(given)))
+        assert read[: len(numbers), 0].tolist() == numbers
+
+    def test_whole_numbers_are_read_as_other_columns_are(self, tmp_path):
+        points, found = self.look(tmp_path, "id;x;y\na;7;0,5\nb;12;2,5\n")
+        columns = list(found.values())
+        assert [column.how for column in columns] == [
+            "numbers",
+            "numbers with decimal commas",
+        ]
+        encoder = make_encoder(columns).fit(tidy(points, columns))
+        new = frame_of({"x": ["2,5"], "y": ["1"]}, 1)
+        assert encoder.transform(new).tolist() == [[2.5, 1]]
+        with pytest.raises(CellError, match=r"column 'x' holds '1\.234'"):
+            encoder.transform(frame_of({"x": ["1.234"], "y": ["1"]}, 1))
 
     def test_a_word_among_numbers_is_told(self, tmp_path):
         rows = "".join(f"{k},{k},{k}\n" for k in range(30))

@@ -113,7 +113,8 @@ class SuspiciousAnswers:
         Probability that the answer of each pair is wrong, in the order of the pairs.
     probability : ndarray of shape (n_pairs,)
         Probability that the points of each pair are the same, by a classifier that has
-        not seen them; after the noise has been allowed for.
+        not seen them (see :func:`suspicious_answers` for an exception); after the noise
+        has been allowed for.
     contradicted : ndarray of bool, shape (n_pairs,)
         Whether the answer is in a contradictory cycle: a closed path of answers, itself
         among them, that cannot all be right.
@@ -246,7 +247,11 @@ def suspicious_answers(
     """Rank answers by the probability that they are wrong, for a second look.
 
     Every answer is judged by a classifier that has not seen its points, and by the
-    other answers about them. See :mod:`pairlearn.suspicious` for the mathematics.
+    other answers about them. One exception: where a few points are in most of the
+    pairs, too few would be left to train on; then pairs with one point in the fold
+    train as well, and a point that was seen in ten of them or more is scored all the
+    same. The answer that is judged may be one of these ten. See
+    :mod:`pairlearn.suspicious` for the mathematics.
 
     Parameters
     ----------

@@ -76,9 +76,9 @@ def understand(
 ) -> Understood:
     """Turn answers as people write them into numbers.
 
-    Numbers: 1 is the same and -1 is different. 0 is different where 1 occurs and -1
-    does not; beside -1 it is unsure. With `soft`, numbers from -1 (surely different) to
-    1 (surely the same).
+    Numbers: 1 is the same and -1 is different. 0 is different where the number 1 occurs
+    and -1 does not; beside -1 it is unsure; beside words alone it is refused. With
+    `soft`, numbers from -1 (surely different) to 1 (surely the same).
 
     Parameters
     ----------
@@ -107,11 +107,15 @@ def understand(
     """
     t = np.full(len(words), np.nan)
     zeros = []
+    # Numbers that occur as such: the word "no" says nothing about what 0 means.
+    figures: set[float] = set()
     seen: dict[Any, float] = {}
     for row, cell in enumerate(words):
         key = (type(cell), cell)
         if key not in seen:
-            seen[key] = _value(cell, place, row)
+            seen[key], is_number = _value(cell, place, row)
+            if is_number:
+                figures.add(seen[key])
         t[row] = seen[key]
         if t[row] == 0:
             zeros.append(row)
@@ -138,7 +142,7 @@ def understand(
                 "that is neither 1 nor -1 nor 0. If answers are soft, from -1 (surely "
                 "different) to 1 (surely the same), say --soft"
             )
-        t = _settle_zeros(t, zeros, place, notes)
+        t = _settle_zeros(t, zeros, figures, place, notes)
     sure = ~np.isnan(t)
     unsure = Counter(shown(id_of(words[row])) for row in np.flatnonzero(~sure))
     if unsure:
@@ -151,37 +155,45 @@ def understand(
 
 
 def _settle_zeros(
-    t: Floats, zeros: list[int], place: Callable[[int], str], notes: list[str]
+    t: Floats,
+    zeros: list[int],
+    figures: set[float],
+    place: Callable[[int], str],
+    notes: list[str],
 ) -> Floats:
     if not zeros:
         return t
     t = t.copy()
-    if np.any(t == -1):
+    if -1 in figures:
         t[zeros] = np.nan
         notes.append("0 is taken for unsure, since -1 (different) occurs too")
-    elif np.any(t == 1):
+    elif 1 in figures:
         t[zeros] = -1
         notes.append("0 is taken for different, and 1 for the same")
     else:
         raise TableError(
-            f"{place(zeros[0])}: the answer 0 stands alone, without 1 or -1, and may "
-            f"mean different or unsure; write the answers as words: {_ACCEPTED}"
+            f"{place(zeros[0])}: the answer 0 stands alone, without the numbers 1 or "
+            "-1, and may mean different or unsure; write the answers as words: "
+            f"{_ACCEPTED}"
         )
     return t
 
 
-def _value(cell: Any, place: Callable[[int], str], row: int) -> float:
-    """Return 1 for same, -1 for different, NaN for unsure, a number as it is."""
+def _value(cell: Any, place: Callable[[int], str], row: int) -> tuple[float, bool]:
+    """Return 1 for same, -1 for different, NaN for unsure, a number as it is.
+
+    Also whether it is written as a number.
+    """
     if isinstance(cell, bool):
-        return 1.0 if cell else -1.0
+        return (1.0 if cell else -1.0), False
     text = id_of(cell)
     word = re.sub(r"[\s_\-–'’/.]+", "", text).casefold()
     if not word.strip("?") or word in _UNSURE:
-        return np.nan
+        return np.nan, False
     if word in _SAME:
-        return 1.0
+        return 1.0, False
     if word in _DIFFERENT:
-        return -1.0
+        return -1.0, False
     try:
         number = float(text.replace("−", "-").replace(",", "."))
     except ValueError:
@@ -191,4 +203,4 @@ def _value(cell: Any, place: Callable[[int], str], row: int) -> float:
             f"{place(row)}: the answer {shown(text)} is not understood. Answers are "
             f"{_ACCEPTED}"
         )
-    return number
+    return number, True

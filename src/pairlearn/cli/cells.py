@@ -18,6 +18,7 @@ __all__ = [
     "STYLES",
     "days_of",
     "id_of",
+    "is_lone_group",
     "is_missing",
     "looks_like_formula",
     "number_of",
@@ -32,11 +33,21 @@ _MISSING = frozenset(
 # How numbers are written: 1234.5; 1 234,5 or 1.234,5; 1,234.5.
 STYLES = ("point", "comma", "thousands")
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# A whole number as floats are written.
+_WHOLE = re.compile(r"-?[1-9]\d*\.0+|0\.0+")
 _GROUP = "[ .'’\u00a0\u202f]"
+# Groups begin with a digit other than 0: 0.567 and 0,567 are no thousands.
 _COMMA = re.compile(
-    rf"[+-]?(\d+|\d{{1,3}}({_GROUP})\d{{3}}(\2\d{{3}})*)?(,\d*)?([eE][+-]?\d+)?"
+    r"[+-]?((\d+,?\d*|,\d+)([eE][+-]?\d+)?"
+    rf"|[1-9]\d{{0,2}}(?P<group>{_GROUP})\d{{3}}((?P=group)\d{{3}})*(,\d*)?)"
 )
-_THOUSANDS = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(
+    r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[1-9]\d{0,2}(,\d{3})+(\.\d*)?)"
+)
+_LONE_GROUP = {
+    "comma": re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}"),
+    "thousands": re.compile(r"[+-]?[1-9]\d{0,2},\d{3}"),
+}
 _WORDS_FOR_INFINITY = frozenset(("inf", "+inf", "-inf", "infinity", "-infinity"))
 
 DATE_ORDERS = ("year first", "day first", "month first")
@@ -83,12 +94,22 @@ def id_of(cell: Any) -> str:
 def text_of(cell: Any) -> str:
     """Return a cell as a category; empty if it is missing.
 
+    Text that a program wrote for true, false or a whole number is the same category as
+    the value itself, so that a table means the same as CSV and as Parquet.
+
     Examples
     --------
     >>> text_of(" red "), text_of(True), text_of(3.0), text_of("n/a")
     ('red', 'true', '3', '')
+    >>> text_of("True"), text_of("3.0"), text_of("3.10")
+    ('true', '3', '3.10')
     """
-    return "" if is_missing(cell) else id_of(cell)
+    if is_missing(cell):
+        return ""
+    text = id_of(cell)
+    if len(text) < 6 and text.casefold() in ("true", "false"):
+        return text.casefold()
+    return text.partition(".")[0] if _WHOLE.fullmatch(text) else text
 
 
 def number_of(cell: Any, style: str = "point") -> float | None:
@@ -135,7 +156,7 @@ def _number_of_text(text: str, style: str) -> float | None:
     # Dashes and minus signs that word processors put in the place of a hyphen.
     text = text.replace("−", "-")
     if style == "comma":
-        if not _COMMA.fullmatch(text) or not any(c.isdigit() for c in text):
+        if not _COMMA.fullmatch(text):
             return None
         text = re.sub(_GROUP, "", text).replace(",", ".")
     elif style == "thousands":
@@ -146,6 +167,36 @@ def _number_of_text(text: str, style: str) -> float | None:
         return None
     number = float(text)
     return number if math.isfinite(number) else math.nan
+
+
+def is_lone_group(cell: Any, style: str) -> bool | None:
+    """Tell whether a number may mean a thousandth of it, or a thousand times as much.
+
+    Parameters
+    ----------
+    cell : object
+        The cell.
+    style : {"comma", "thousands"}
+        How numbers are written.
+
+    Returns
+    -------
+    bool or None
+        Whether its one separator is between thousands, but would be the decimal sign in
+        the other style; None if there is neither a point nor a comma.
+
+    Examples
+    --------
+    >>> is_lone_group("1.234", "comma"), is_lone_group("1.234,5", "comma")
+    (True, False)
+    >>> is_lone_group("1,234", "thousands"), is_lone_group("1234", "thousands")
+    (True, None)
+    """
+    if not isinstance(cell, str) or not ("." in cell or "," in cell):
+        return None
+    if is_missing(cell):
+        return None
+    return bool(_LONE_GROUP[style].fullmatch(cell.strip().replace("−", "-")))
 
 
 def days_of(cell: Any, order: str = "year first") -> float | None:

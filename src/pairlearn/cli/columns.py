@@ -21,8 +21,18 @@ if TYPE_CHECKING:
 
     from pairlearn.cli.tables import Table
 
-__all__ = ["FoundIds", "find_answer", "find_id", "find_sides", "hint_about_ids"]
+__all__ = [
+    "FoundIds",
+    "check_numbering",
+    "find_answer",
+    "find_id",
+    "find_sides",
+    "hint_about_ids",
+    "ids_in",
+]
 
+# From here on floats leave out whole numbers.
+_LARGEST_EXACT = 2**53
 # Names of the id column; those further down must also hold a different id in each row.
 _IDS = (
     ("id", "ids"),
@@ -77,7 +87,22 @@ def find_id(
             column = _id_by_content(table, wanted)
     if column is None:
         return _row_numbers(table, wanted, first_row)
-    return FoundIds(_checked_ids(table, column), column)
+    ids = _checked_ids(table, column)
+    notes = [] if option is not None else _row_numbers_instead(ids, column, wanted)
+    return FoundIds(ids, column, notes=notes)
+
+
+def ids_in(table: Table, column: str) -> list[str]:
+    """Return the cells of a column as ids; refuse floats that may have been rounded."""
+    cells = table.columns[column]
+    for row, cell in enumerate(cells):
+        if isinstance(cell, float) and abs(cell) >= _LARGEST_EXACT:
+            raise TableError(
+                f"{table.place(row)}: the id {shown(cell)} in column {column!r} is a "
+                "floating-point number too large to be exact, so it may stand for "
+                "another id; store the ids as whole numbers or as text"
+            )
+    return [id_of(cell) for cell in cells]
 
 
 def _id_by_name(table: Table) -> str | None:
@@ -93,6 +118,24 @@ def _id_by_name(table: Table) -> str | None:
         if found:
             return found[0]
     return None
+
+
+def _row_numbers_instead(
+    ids: list[str], column: str, wanted: Collection[str] | None
+) -> list[str]:
+    """Return a note if the pairs may hold row numbers, and not these ids."""
+    n_points = len(ids)
+    if not wanted or _plain(column) not in _IDS[2] + _IDS[3]:
+        return []
+    if not all(_is_row_number(name) and int(name) <= n_points for name in wanted):
+        return []
+    if any(ids == [str(k + first) for k in range(n_points)] for first in (0, 1)):
+        return []
+    note = (
+        f"the ids are taken from column {column!r}; if the pairs hold row numbers, say "
+        "--first-row 0 or --first-row 1"
+    )
+    return [note]
 
 
 def _id_by_content(table: Table, wanted: Collection[str]) -> str | None:
@@ -117,10 +160,22 @@ def _id_by_content(table: Table, wanted: Collection[str]) -> str | None:
     return found[0] if found else None
 
 
+def check_numbering(table: Table) -> None:
+    """Refuse to number the rows of a table with a blank one between others."""
+    if table.gap:
+        raise TableError(
+            f"{table.name}, line {table.gap}: a blank row between others. The points "
+            "have no ids and go by their row numbers, and it cannot be told whether "
+            "this row counts: delete it, or write NA into its cells if it does, or "
+            "give the points a column of ids"
+        )
+
+
 def _row_numbers(
     table: Table, wanted: Collection[str] | None, first_row: int | None
 ) -> FoundIds:
     """Return row numbers as ids; where they begin must be said, or show itself."""
+    check_numbering(table)
     n_points = len(table)
     if wanted is not None:
         strange = [name for name in wanted if not _is_row_number(name)]
@@ -170,7 +225,7 @@ def _first_row(table: Table, lowest: int, highest: int) -> int:
 
 def _checked_ids(table: Table, column: str) -> list[str]:
     """Return the ids of a column, each of which must be there once."""
-    ids = [id_of(cell) for cell in table.columns[column]]
+    ids = ids_in(table, column)
     for row, name in enumerate(ids):
         if not name or "\n" in name or "\r" in name:
             what = "no id" if not name else f"a line break in the id {shown(name)}"

@@ -7,6 +7,7 @@ way for ever, whether they come as text or as numbers.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -22,12 +23,13 @@ from pairlearn.cli.cells import (
     DATE_ORDERS,
     STYLES,
     days_of,
-    is_missing,
+    is_lone_group,
     number_of,
     shown,
     text_of,
 )
 from pairlearn.cli.errors import TableError
+from pairlearn.cli.styles import common_sign, lone_groups, see, style_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pairlearn._typing import Floats
+    from pairlearn.cli.styles import SeenColumn
     from pairlearn.cli.tables import Points, Table
 
 __all__ = [
@@ -63,6 +66,9 @@ _WRITTEN = {
     "comma": "numbers with decimal commas",
     "thousands": "numbers with commas between thousands",
 }
+_SUCH_AS = {"point": "1234.5", "comma": "1234,5", "thousands": "1,234.5"}
+# How unlikely numbers must be to be taken for written in another way.
+_UNLIKELY = 1e-3
 
 
 class CellError(ValueError):
@@ -76,18 +82,18 @@ class CellError(ValueError):
         The row, from 0.
     """
 
-    def __init__(self, column: str, row: int, cell: Any, expected: str) -> None:
+    def __init__(
+        self, column: str, row: int, cell: Any, expected: str, advice: str = ""
+    ) -> None:
         super().__init__(
             f"column {column!r} holds {shown(cell)}, but held {expected} when the "
-            "model was made"
+            f"model was made{advice}"
         )
         self.column, self.row = column, row
 
 
 class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Base of transformers that read cells, one at a time; nothing is learnt."""
-
-    _expected = ""
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Record the names of the columns.
@@ -130,12 +136,18 @@ class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for row, cell in enumerate(column.tolist()):
             value = self._cell(cell)
             if value is None:
-                raise CellError(name, row, cell, self._expected)
+                raise CellError(name, row, cell, self._expected(), self._advice(cell))
             out[row] = value
         return out
 
     def _cell(self, cell: Any) -> float | None:
         raise NotImplementedError
+
+    def _expected(self) -> str:
+        raise NotImplementedError
+
+    def _advice(self, cell: Any) -> str:  # noqa: ARG002
+        return ""
 
 
 class ReadNumbers(_ReadCells):
@@ -146,6 +158,10 @@ class ReadNumbers(_ReadCells):
     style : {"point", "comma", "thousands"}, default="point"
         How numbers are written, where they are text: 1234.5, or 1 234,5 and 1.234,5,
         or 1,234.5.
+    lone : dict, optional
+        By column, the share of numbers that hold one separator between thousands and no
+        decimal sign, among those that hold any. A table in which all are so, against
+        expectation, is refused: the sign is likely a decimal one.
 
     Examples
     --------
@@ -156,13 +172,45 @@ class ReadNumbers(_ReadCells):
            [2. ]])
     """
 
-    _expected = "numbers"
-
-    def __init__(self, style: str = "point") -> None:
+    def __init__(
+        self, style: str = "point", lone: dict[str, float] | None = None
+    ) -> None:
         self.style = style
+        self.lone = lone
 
     def _cell(self, cell: Any) -> float | None:
         return number_of(cell, self.style)
+
+    def _expected(self) -> str:
+        return f"numbers such as {_SUCH_AS[self.style]}"
+
+    def _advice(self, cell: Any) -> str:
+        if all(number_of(cell, style) is None for style in STYLES):
+            return ""
+        return ". Write numbers in that way, or save the table as Parquet"
+
+    def _read(self, name: str, column: Any) -> NDArray[Any]:
+        numbers = super()._read(name, column)
+        if self.style == "point" or getattr(column.dtype, "kind", "O") != "O":
+            return numbers
+        marks = [is_lone_group(cell, self.style) for cell in column.tolist()]
+        n_lone, n_other = marks.count(True), marks.count(False)
+        share = (self.lone or {}).get(name, 0.0)
+        if n_lone and not n_other and share**n_lone < _UNLIKELY:
+            row = marks.index(True)
+            cell = str(column.iloc[row]).strip()
+            number = float(numbers[row])
+            sign = "," if self.style == "comma" else "."
+            raise CellError(
+                name,
+                row,
+                cell,
+                self._expected(),
+                f". Is it {number / 1000:g} or {number:g}? Write "
+                f"{re.sub('[.,]', sign, cell)} or {number:g}; or save the table as "
+                "Parquet",
+            )
+        return numbers
 
 
 class ReadDates(_ReadCells):
@@ -182,13 +230,14 @@ class ReadDates(_ReadCells):
            [31.]])
     """
 
-    _expected = "dates"
-
     def __init__(self, order: str = "year first") -> None:
         self.order = order
 
     def _cell(self, cell: Any) -> float | None:
         return days_of(cell, self.order)
+
+    def _expected(self) -> str:
+        return "dates"
 
     def _read(self, name: str, column: Any) -> NDArray[Any]:
         if getattr(column.dtype, "kind", "O") == "M":
@@ -228,6 +277,8 @@ class Column:
         In words, how it was encoded, or why it was left out.
     note : str
         What to tell about it; empty if nothing.
+    lone : float
+        Of numbers with a separator, the share with one between thousands alone.
     """
 
     name: str
@@ -235,6 +286,7 @@ class Column:
     form: str
     how: str
     note: str = ""
+    lone: float = 0.0
 
 
 def look_at_columns(points: Points) -> list[Column]:
@@ -254,9 +306,9 @@ def look_at_columns(points: Points) -> list[Column]:
     TableError
         If there is nothing to learn from.
     """
-    columns = [
-        _look_at(name, cells, points.table) for name, cells in points.features.items()
-    ]
+    seen = [see(name, cells) for name, cells in points.features.items()]
+    sign = common_sign(seen)
+    columns = [_look_at(column, sign, points.table) for column in seen]
     if all(column.kind == "left out" for column in columns):
         why = "; ".join(column.note for column in columns[:5])
         raise TableError(
@@ -266,8 +318,8 @@ def look_at_columns(points: Points) -> list[Column]:
     return columns
 
 
-def _look_at(name: str, cells: list[Any], table: Table) -> Column:
-    there = [cell for cell in cells if not is_missing(cell)]
+def _look_at(seen: SeenColumn, sign: str, table: Table) -> Column:
+    name, cells, there, _ = seen
     n_missing = len(cells) - len(there)
     if not there:
         return _left_out(name, "no cell holds anything")
@@ -276,7 +328,7 @@ def _look_at(name: str, cells: list[Any], table: Table) -> Column:
         return _left_out(name, f"every cell is {shown(next(iter(distinct)))}")
     missing = f"; {n_missing} missing" if n_missing else ""
     if len(distinct) > 1:
-        found = _as_numbers(name, there, cells, table, missing) or _as_dates(
+        found = _as_numbers(seen, sign, table, missing) or _as_dates(
             name, there, missing
         )
         if found is not None:
@@ -299,32 +351,20 @@ def _left_out(name: str, why: str, note: str = "") -> Column:
 
 
 def _as_numbers(
-    name: str, there: list[Any], cells: list[Any], table: Table, missing: str
+    seen: SeenColumn, sign: str, table: Table, missing: str
 ) -> Column | None:
-    if any(isinstance(cell, bool) for cell in there):
+    if not seen.fits:
         return None
-    fits = []
-    for style in STYLES:
-        numbers = [number_of(cell, style) for cell in there]
-        if None not in numbers:
-            fits.append((style, np.array(numbers, dtype=float)))
-    if not fits:
-        return None
-    style, values, note = *fits[0], ""
-    if len(fits) > 1 and style != "point" and not table.decimal_comma:
-        # 1,234 and nothing that settles what the comma is.
-        style, values = fits[-1]
-        note = (
-            f"column {name!r}: {shown(there[0])} and the like are read as thousands; "
-            "if the comma is a decimal one, divide the cells of the table by "
-            "semicolons"
-        )
+    name, cells, there, fits = seen
+    style, note = style_of(seen, sign, table)
+    values = fits[style]
     n_infinite = int(np.isnan(values).sum())
     if n_infinite:
-        note = (
+        infinite = (
             f"column {name!r}: {n_infinite} infinite or too large number(s) are taken "
             "for missing"
         )
+        note = f"{note}; {infinite}" if note else infinite
     if n_infinite == len(values):
         return _left_out(name, "no cell holds a finite number")
     if np.nanmax(np.abs(values)) > _LARGEST:
@@ -339,7 +379,9 @@ def _as_numbers(
         )
     if np.nanmax(values) == np.nanmin(values) and not missing and not n_infinite:
         return _left_out(name, f"every cell is {shown(there[0])}")
-    return Column(name, "numbers", style, _WRITTEN[style] + missing, note)
+    lone = lone_groups(seen, style)
+    how = ("numbers" if lone is None else _WRITTEN[style]) + missing
+    return Column(name, "numbers", style, how, note, lone or 0.0)
 
 
 def _as_dates(name: str, there: list[Any], missing: str) -> Column | None:
@@ -395,18 +437,17 @@ def make_encoder(columns: list[Column]) -> ColumnTransformer:
     ColumnTransformer
     """
     steps = []
-    for kind, forms, read in (
-        ("numbers", STYLES, ReadNumbers),
-        ("dates", DATE_ORDERS, ReadDates),
-    ):
+    for kind, forms in (("numbers", STYLES), ("dates", DATE_ORDERS)):
         for form in forms:
-            names = [c.name for c in columns if (c.kind, c.form) == (kind, form)]
+            these = [c for c in columns if (c.kind, c.form) == (kind, form)]
+            lone = {c.name: c.lone for c in these if c.lone}
+            read = ReadNumbers(form, lone) if kind == "numbers" else ReadDates(form)
             imputer = SimpleImputer(
                 strategy="median", add_indicator=True, keep_empty_features=True
             )
-            if names:
-                label = f"{kind} ({form})"
-                steps.append((label, make_pipeline(read(form), imputer), names))
+            if these:
+                label, names = f"{kind} ({form})", [c.name for c in these]
+                steps.append((label, make_pipeline(read, imputer), names))
     names = [c.name for c in columns if c.kind == "categories"]
     if names:
         one_hot = OneHotEncoder(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.cli.cells import id_of, looks_like_formula, shown, text_of
-from pairlearn.cli.columns import find_id
+from pairlearn.cli.cells import looks_like_formula, shown, text_of
+from pairlearn.cli.columns import check_numbering, find_id, ids_in
 from pairlearn.cli.encode import CellError
 from pairlearn.cli.errors import OptionError, TableError
 from pairlearn.cli.tables import CHUNK_ROWS, frame_of, read_chunks, read_table
@@ -204,8 +204,9 @@ def _id_column(
 
 def _ids(part: Table, column: str | None, begin: int) -> list[str]:
     if column is None:
+        check_numbering(part)
         return [str(k) for k in range(begin, begin + len(part))]
-    return [id_of(cell) for cell in part.columns[column]]
+    return ids_in(part, column)
 
 
 def _name_of_ids(column: str | None, classes: list[str]) -> str:

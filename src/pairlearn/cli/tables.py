@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pairlearn.cli.columns import find_answer, find_id, find_sides
+from pairlearn.cli.columns import find_answer, find_id, find_sides, ids_in
 from pairlearn.cli.errors import TableError
 from pairlearn.cli.textfile import open_text
 
@@ -45,9 +45,10 @@ class Table:
         For a text file, the line of each row; else the number of the row, from 1.
     text : bool
         Whether it is a text file, so that `lines` are lines.
-    decimal_comma : bool
-        Whether a lone comma in a number is likelier a decimal one: the cells are
-        divided by semicolons, as where decimal commas are used.
+    delimiter : str
+        What divides the cells of a text file; else empty.
+    gap : int
+        Line of the first blank row that was left out and that others follow; 0: none.
     notes : list of str
         What to tell about how it was read.
     """
@@ -56,11 +57,20 @@ class Table:
     columns: dict[str, list[Any]]
     lines: list[int]
     text: bool = True
-    decimal_comma: bool = False
+    delimiter: str = ""
+    gap: int = 0
     notes: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    @property
+    def decimal_comma(self) -> bool:
+        """Whether a comma in a number is likelier a decimal one than not.
+
+        So where semicolons divide the cells.
+        """
+        return self.delimiter == ";"
 
     def place(self, row: int) -> str:
         """Return where a row stands, for a message."""
@@ -104,10 +114,11 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
 
 def _read_text(path: Path, n_rows: int) -> Iterator[Table]:
     file = open_text(path)
-    names, comma = file.columns, file.delimiter == ";"
+    names = file.columns
     lines: list[int] = []
     rows: list[list[str]] = []
-    blank = 0
+    n_blank = n_empty = 0
+    waiting = gap = 0  # a blank row that nothing has followed yet, and one that has
     notes = list(file.notes)
 
     def part() -> Table:
@@ -115,22 +126,30 @@ def _read_text(path: Path, n_rows: int) -> Iterator[Table]:
             list(map(list, zip(*rows, strict=True))) if rows else [[] for _ in names]
         )
         columns = dict(zip(names, cells, strict=True))
-        return Table(path.name, columns, lines, decimal_comma=comma, notes=notes)
+        return Table(
+            path.name, columns, lines, delimiter=file.delimiter, gap=gap, notes=notes
+        )
 
     yield part()
     lines, rows, notes = [], [], []
     for line, cells in file.rows():
         # Spreadsheets leave rows of delimiters alone below a table.
-        if len(cells) > 1 and not any(map(str.strip, cells)):
-            blank += 1
+        if len(cells) != 1 and not any(map(str.strip, cells)):
+            n_blank += bool(cells)
+            waiting = waiting or line
             continue
+        n_empty += len(cells) == 1 and not cells[0].strip()
+        gap, waiting = gap or waiting, 0
         lines.append(line)
         rows.append(cells)
         if len(rows) == n_rows:
             yield part()
-            lines, rows = [], []
-    if blank:
-        notes = [f"{path.name}: {blank} row(s) of empty cells were left out"]
+            lines, rows, gap = [], [], 0
+    notes = []
+    if n_blank:
+        notes.append(f"{path.name}: {n_blank} row(s) of empty cells were left out")
+    if n_empty:
+        notes.append(f"{path.name}: {n_empty} empty line(s) count as missing cells")
     if rows or notes:
         yield part()
 
@@ -166,6 +185,7 @@ def read_table(path: str | Path) -> Table:
         for name, cells in part.columns.items():
             whole.columns[name] += cells
         whole.lines = whole.lines + part.lines
+        whole.gap = whole.gap or part.gap
         whole.notes += part.notes
     if whole is None or not len(whole):
         raise TableError(f"{Path(path).name} has a header but no rows")
@@ -329,11 +349,9 @@ def as_asked(
     need_answers: bool = True,
 ) -> AskedPairs:
     """Return the pairs of a table; see `read_pairs`."""
-    from pairlearn.cli.cells import id_of
-
     sides = find_sides(table, left, right, answer, ids)
     words = find_answer(table, answer, sides, needed=need_answers)
-    asked = [[id_of(cell) for cell in table.columns[name]] for name in sides]
+    asked = [ids_in(table, name) for name in sides]
     for name, cells in zip(sides, asked, strict=True):
         empty = [row for row, cell in enumerate(cells) if not cell]
         if empty:

@@ -58,12 +58,36 @@ class TextFile:
     notes: list[str] = field(default_factory=list)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield each row with the number of the line that it begins in."""
+        """Yield each row with the number of the line that it begins in.
+
+        A blank line is a row without cells. In a table of one column it is a missing
+        cell, unless nothing follows.
+        """
+        if len(self.columns) > 1:
+            yield from self._rows()
+            return
+        blank = []
+        for line, cells in self._rows():
+            if not cells:
+                blank.append(line)
+                continue
+            yield from ((before, [""]) for before in blank)
+            blank = []
+            yield line, cells
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
         width, name = len(self.names), self.path.name
         dropped = width and self.names[-1] == ""
+        before = self.skip + 1  # rows up to the header
         with self._open() as file:
-            rows = _records(file, self.delimiter, name)
-            for line, cells in islice(rows, self.skip + 1, None):
+            for line, cells in _records(file, self.delimiter, name, blank=True):
+                if _is_blank(cells) and (before or width > 1 or not cells):
+                    if not before:
+                        yield line, []
+                    continue
+                if before:
+                    before -= 1
+                    continue
                 if len(cells) != width:
                     raise TableError(
                         f"{name}, line {line}: {_cells(len(cells))}, but the header "
@@ -198,7 +222,8 @@ def _check(path: Path, encoding: str) -> str:
 
 def _delimiter(file: IO[str], path: Path) -> str:
     """Return the delimiter: the one that cuts the header and all rows alike."""
-    fits, header_only = {}, {}
+    fits: dict[str, bool] = {}
+    header_only: dict[str, int] = {}
     for delimiter in DELIMITERS:
         file.seek(0)
         try:
@@ -211,22 +236,25 @@ def _delimiter(file: IO[str], path: Path) -> str:
         if width > 1:
             header_only[delimiter] = width
             if all(len(row) == width for row in sample):
-                fits[delimiter] = width
+                # A delimiter from inside quoted cells cuts them apart.
+                fits[delimiter] = any('"' in cell for row in sample for cell in row)
     preferred = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
-    for found in (fits, header_only):
-        if preferred == "\t" and "\t" in found:
-            return "\t"
-        most = [d for d in found if found[d] == max(found.values())]
-        if len(most) == 1:
-            return most[0]
-        if most:
-            raise TableError(
-                f"{path.name}: the delimiter may be "
-                f"{' or '.join(DELIMITERS[d] for d in most)}; both cut the header into "
-                f"{found[most[0]]} columns. Put names that hold one of them in double "
-                "quotes, or save the table as Parquet"
-            )
-    return preferred
+    if preferred == "\t" and "\t" in (fits or header_only):
+        return "\t"
+    found = [d for d in fits if not fits[d]] or list(fits)
+    if len(found) > 1:
+        visible = [d for d in found if d != "\t"]
+        raise TableError(
+            f"{path.name}: the delimiter may be "
+            f"{' or '.join(DELIMITERS[d] for d in found)}: the header and all rows can "
+            "be cut at either. Put names that hold a delimiter in double quotes; or "
+            "name the right one in a line above the header, such as "
+            f"'sep={visible[-1]}'; or save the table as TSV or Parquet"
+        )
+    if found:
+        return found[0]
+    # Whichever it is, there will be an error at the row that it does not fit.
+    return max(header_only, key=header_only.__getitem__, default=preferred)
 
 
 def _header(line: str, delimiter: str) -> list[str]:
@@ -238,9 +266,9 @@ def _header(line: str, delimiter: str) -> list[str]:
 
 
 def _records(
-    file: IO[str], delimiter: str, name: str
+    file: IO[str], delimiter: str, name: str, *, blank: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not blank, with the line that each begins in."""
+    """Yield the rows, blank ones on demand, with the line that each begins in."""
     reader = csv.reader(file, delimiter=delimiter, strict=True, skipinitialspace=True)
     while True:
         line = reader.line_num + 1
@@ -250,8 +278,12 @@ def _records(
             return
         except csv.Error as error:
             raise TableError(_told(str(error), name, line)) from None
-        if cells and (len(cells) > 1 or cells[0].strip()):
+        if blank or not _is_blank(cells):
             yield line, cells
+
+
+def _is_blank(cells: list[str]) -> bool:
+    return not cells or (len(cells) == 1 and not cells[0].strip())
 
 
 def _told(error: str, name: str, line: int) -> str:
