@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 import warnings
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from pairlearn.cli.asked import Asked, Columns, read_asked
 from pairlearn.cli.encode import look_at_columns, make_encoder, tidy
 from pairlearn.cli.errors import TableError
 from pairlearn.cli.explain import changes_of_side
+from pairlearn.cli.seen import remember
 from pairlearn.cli.summary import FitSummary
 from pairlearn.compose import make_pair_pipeline
 from pairlearn.graph import disjoint_pairs
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pairlearn.certificate import Certificate
     from pairlearn.cli.encode import Column
 
-__all__ = ["FitOptions", "about", "fit_tables", "keep_aside", "seen_points"]
+__all__ = ["FitOptions", "about", "fit_tables", "keep_aside"]
 
 # Fewer pairs kept aside say next to nothing; then the certificate is cross-validated.
 _LEAST_KEPT = 20
@@ -332,6 +332,7 @@ def about(
 ) -> dict[str, Any]:
     """Return what is stored beside a model, for the commands that use it."""
     certificate = summary.certificate
+    rows = summary.pairs[trained].used_points()
     return {
         "made by": "pairlearn fit",
         "id": asked.points.id_column,
@@ -340,7 +341,7 @@ def about(
         "classes": list(summary.classes),
         "majority": summary.model[-1].majority,
         "pairs": len(trained),
-        "points": len(summary.pairs[trained].used_points()),
+        "points": len(rows),
         "certificate": None
         if certificate is None
         else asdict(certificate)
@@ -352,30 +353,10 @@ def about(
         if summary.importance is None
         else [[name, share] for name, share in summary.importance],
         "source": summary.source,
-        "seen": "".join(
-            sorted(
-                seen_points(
-                    summary.model,
-                    summary.points,
-                    summary.ids,
-                    summary.pairs[trained].used_points(),
-                )
-            )
+        "seen": remember(
+            np.asarray(summary.model[0].transform(summary.points.iloc[rows])),
+            None
+            if asked.points.id_column is None
+            else [summary.ids[row] for row in rows.tolist()],
         ),
     }
-
-
-def seen_points(model: Any, frame: Any, ids: list[str], rows: Ints) -> list[str]:
-    """Return a short fingerprint of each of some points: of its id and its features.
-
-    They tell later which pairs hold points that the model has learnt from, and say
-    nothing about the points themselves.
-    """
-    encoded = np.ascontiguousarray(model[0].transform(frame.iloc[rows]), dtype=float)
-    return [
-        hashlib.blake2b(
-            ids[row].encode("utf-8", "surrogatepass") + b"\0" + features.tobytes(),
-            digest_size=6,
-        ).hexdigest()
-        for row, features in zip(rows.tolist(), encoded, strict=True)
-    ]
