@@ -6,7 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from pairlearn import save
+from pairlearn.cli.app import app
 from pairlearn.cli.asked import Columns
 from pairlearn.cli.certify import certify_tables
 from pairlearn.cli.errors import TableError
@@ -244,3 +247,87 @@ class TestFingerprints:
         assert np.array_equal(found.group[50:60], np.arange(10))
         assert np.array_equal(found.group[60:], np.arange(60, 70))
         assert find_twins(np.ones((9, 1)), np.arange(9), 9).by_nature
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory):
+    """A fifth of the answers wrong, about groups that are easy to tell apart."""
+    folder = tmp_path_factory.mktemp("noisy")
+    points, y, rng = two_groups(2400, n_columns=2, apart=3.5)
+    names = [f"p{k}" for k in range(2400)]
+    points.assign(id=names).to_csv(folder / "points.csv", index=False)
+    index = rng.permutation(2400).reshape(-1, 2)
+    t = np.where(y[index[:, 0]] == y[index[:, 1]], 1, -1)
+    t = np.where(rng.random(1200) < 0.2, -t, t)
+    pairs = write_pairs(folder / "q.csv", index, y, names, t=t)
+    return folder / "points.csv", pairs, y, {}
+
+
+def fit_noisy(noisy, noise):
+    points, pairs, y, fitted = noisy
+    if noise not in fitted:
+        fitted[noise] = fit_tables(points, pairs, Columns(), FitOptions(noise=noise))
+    summary, about = fitted[noise]
+    second = summary.model.predict(summary.points) == summary.classes[1]
+    error = float(np.mean(second == y))
+    return summary, about, min(error, 1 - error)
+
+
+class TestNoise:
+    @pytest.mark.parametrize("noise", [0.2, (0.8, 0.2)])
+    def test_given_rates_are_not_held_against_the_model(self, noisy, noise):
+        summary, _, error = fit_noisy(noisy, noise)
+        low, high = summary.certificate.clustering_interval
+        assert low <= error <= high < 0.12
+        assert summary.certificate.flip_rate == pytest.approx(0.2)
+        assert not summary.certificate.cross_validated
+        assert summary.certificate.n_pairs == 240
+
+    def test_estimated_rates_count_for_the_lower_end_alone(self, noisy):
+        summary, about, error = fit_noisy(noisy, "auto")
+        certificate = summary.certificate
+        r1, r0 = summary.model[-1].flip_rates_
+        assert (r1, r0) != (1.0, 0.0)
+        low, high = certificate.clustering_interval
+        assert low <= error <= high
+        assert certificate.clustering_error < 0.05
+        # As if every answer were right.
+        plain = certify_tables(
+            summary.model, about, *noisy[:2], Columns(), noise=None
+        ).certificate
+        assert plain.clustering_error > 0.08
+        assert high == plain.clustering_interval[1]
+        told = [note for note in summary.notes if "reckons with wrong answers" in note]
+        assert len(told) == 1
+        assert f"--noise {r1:.3g},{r0:.3g}" in told[0]
+
+    def test_certify_treats_fresh_answers_alike(self, noisy):
+        summary, about, error = fit_noisy(noisy, (0.8, 0.2))
+        tables = summary.model, about, *noisy[:2], Columns()
+        auto = certify_tables(*tables)
+        plain = certify_tables(*tables, noise=None)
+        known = certify_tables(*tables, noise=(0.8, 0.2))
+        assert auto.certificate.clustering_error < 0.05
+        low, high = auto.certificate.clustering_interval
+        assert low <= error
+        assert high == plain.certificate.clustering_interval[1]
+        assert any("reckons with wrong answers" in note for note in auto.notes)
+        assert known.certificate == summary.certificate
+        assert not any("reckons" in note for note in known.notes + plain.notes)
+        few = certify_tables(*tables, noise=(0.6, 0.4))
+        assert any("--noise seems too high" in note for note in few.notes)
+        assert not any("too high" in note for note in known.notes)
+
+    def test_two_rates_on_the_command_line(self, noisy, tmp_path):
+        points, pairs, *_ = noisy
+        summary, about, _ = fit_noisy(noisy, (0.8, 0.2))
+        save(summary.model, tmp_path / "m.skops", about=about)
+        result = CliRunner().invoke(
+            app,
+            ["certify", str(tmp_path / "m.skops"), str(points), str(pairs)]
+            + ["--noise", "0.8,0.2"],
+        )
+        assert result.exit_code == 0, result.output
+        low, high = summary.certificate.clustering_interval
+        assert f"between {low:.1%} and {high:.1%}" in result.stdout
+        assert "taking 20.0% of answers for wrong" in result.stdout

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.certificate import certify
 from pairlearn.cli.asked import Columns, read_asked
 from pairlearn.cli.encode import CellError
 from pairlearn.cli.errors import TableError
 from pairlearn.cli.fit import telling
+from pairlearn.cli.judge import judge, note_on_noise
 from pairlearn.cli.predict import check_columns, frame_for_model, wanted_columns
 from pairlearn.cli.seen import recognise
 from pairlearn.pairs import Pairs
@@ -46,7 +46,7 @@ def certify_tables(
     columns: Columns,
     *,
     confidence: float = 0.95,
-    flip_rate: float = 0.0,
+    noise: Any = "auto",
     seed: int = 0,
 ) -> Certified:
     """Estimate the error of a model from answers about pairs that it has not seen.
@@ -64,8 +64,10 @@ def certify_tables(
         The tables.
     columns : Columns
         How they are to be understood.
-    confidence, flip_rate : float
+    confidence : float
         As for :func:`pairlearn.certify`.
+    noise : "auto", None, float or tuple
+        How often these answers are wrong; as for `judge`.
     seed : int
         Which of the pairs that share points are taken.
 
@@ -99,13 +101,11 @@ def certify_tables(
     if soft:
         notes.append(f"{soft} soft or divided answer(s) count by their sign")
     with telling(notes):
-        certificate = certify(
-            model,
-            given[kept],
-            np.sign(t[kept]),
-            confidence=confidence,
-            flip_rate=flip_rate,
+        certificate = judge(
+            model, given[kept], t[kept], noise, notes, confidence=confidence
         )
+    if noise == "auto":
+        notes += note_on_noise(model)
     n_shared = len(fresh) - len(kept)
     if n_shared:
         notes.append(

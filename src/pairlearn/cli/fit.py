@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 
 import pairlearn
 from pairlearn.auto import PairClassifier
-from pairlearn.certificate import certify
 from pairlearn.cli.asked import Asked, Columns, read_asked
 from pairlearn.cli.encode import look_at_columns, make_encoder, tidy
 from pairlearn.cli.errors import TableError
 from pairlearn.cli.explain import changes_of_side
+from pairlearn.cli.judge import judge, note_on_noise
 from pairlearn.cli.seen import remember
 from pairlearn.cli.summary import FitSummary
 from pairlearn.compose import make_pair_pipeline
@@ -220,6 +220,8 @@ def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, I
 def _certificate(
     model: Any, pairs: Pairs, t: Floats, options: FitOptions, notes: list[str]
 ) -> Certificate | None:
+    if options.noise == "auto":
+        notes += note_on_noise(model)
     if not len(pairs):
         cross_validated: Certificate | None = model[-1].certificate_
         return cross_validated
@@ -229,8 +231,7 @@ def _certificate(
             f"{soft} of the {len(t)} pairs kept for the certificate have soft or "
             "divided answers, which count by their sign"
         )
-    flip_rate = options.noise if isinstance(options.noise, float) else 0.0
-    return certify(model, pairs, np.sign(t), flip_rate=flip_rate)
+    return judge(model, pairs, t, options.noise, notes)
 
 
 def notes_about_answers(pairs: Pairs, t: Floats, asked: Asked) -> list[str]:
