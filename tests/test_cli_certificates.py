@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from pairlearn import save
+from pairlearn import Pairs, save
 from pairlearn.cli.app import app
 from pairlearn.cli.asked import Columns
 from pairlearn.cli.certify import certify_tables
 from pairlearn.cli.errors import TableError
-from pairlearn.cli.fit import FitOptions, fit_tables
+from pairlearn.cli.fit import FitOptions, fit_tables, keep_aside
 from pairlearn.cli.seen import find_twins, recognise, remember
 
 N_POINTS = 240
@@ -331,3 +331,52 @@ class TestNoise:
         low, high = summary.certificate.clustering_interval
         assert f"between {low:.1%} and {high:.1%}" in result.stdout
         assert "taking 20.0% of answers for wrong" in result.stdout
+
+
+def listed_twice(folder, points, y, index):
+    """Write a table that lists each point under two ids, and each pair with both."""
+    twice = pd.concat([points, points], ignore_index=True)
+    names = [f"{kind}{k}" for kind in "ab" for k in range(len(points))]
+    twice.assign(id=names).to_csv(folder / "points.csv", index=False)
+    both = np.vstack([index, index + len(points)])
+    pairs = write_pairs(folder / "pairs.csv", both, np.r_[y, y], names)
+    return folder / "points.csv", pairs
+
+
+class TestTwins:
+    def test_a_point_listed_twice_is_not_on_both_sides(self, tmp_path):
+        rng = np.random.default_rng(1)
+        # There is nothing to learn; what is learnt by heart would show.
+        points = pd.DataFrame(rng.normal(size=(200, 40))).rename(columns="c{}".format)
+        y, index = rng.integers(2, size=200), rng.permutation(200).reshape(-1, 2)
+        tables = listed_twice(tmp_path, points, y, index)
+        summary, about = fit_tables(*tables, Columns(), FitOptions(noise=None))
+        assert summary.certificate_pairs >= 20
+        assert about["pairs"] + 2 * summary.certificate_pairs == 200
+        assert summary.certificate.clustering_error > 0.2
+        assert any("400 point(s) equal another" in note for note in summary.notes)
+
+    def test_fresh_points_listed_twice_count_once(self, with_ids, tmp_path):
+        points, y, rng = two_groups(100, seed=7)
+        index = rng.permutation(100).reshape(-1, 2)
+        tables = listed_twice(tmp_path, points, y, index)
+        found = with_ids.certify(*tables)
+        assert (found.certificate.n_pairs, found.n_shared) == (50, 50)
+
+    def test_rows_that_repeat_by_nature_are_told(self, tmp_path):
+        tables = few_rows(tmp_path, [f"p{k}" for k in range(300)], 0)
+        summary, _ = fit_tables(*tables, Columns(), FitOptions())
+        assert summary.certificate_pairs == 30
+        assert any("of the 60 points kept for the" in note for note in summary.notes)
+
+    def test_groups_of_points_are_kept_apart(self):
+        rng = np.random.RandomState(0)
+        index = rng.permutation(600).reshape(-1, 2)
+        group = np.arange(600) % 450
+        pairs = Pairs(np.zeros((600, 1)), index)
+        t = rng.choice([-1.0, 1.0], 300)
+        trained, kept = keep_aside(pairs, t, 0.2, rng, group)
+        assert len(kept) >= 40
+        learnt, told = set(group[index[trained]].flat), group[index[kept]].ravel()
+        assert not learnt & set(told)
+        assert len(set(told)) == len(told)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from pairlearn.cli.asked import Columns, read_asked
 from pairlearn.cli.encode import CellError
@@ -13,7 +14,8 @@ from pairlearn.cli.errors import TableError
 from pairlearn.cli.fit import telling
 from pairlearn.cli.judge import judge, note_on_noise
 from pairlearn.cli.predict import check_columns, frame_for_model, wanted_columns
-from pairlearn.cli.seen import recognise
+from pairlearn.cli.seen import find_twins, recognise
+from pairlearn.graph import disjoint_pairs, shuffled
 from pairlearn.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -83,10 +85,13 @@ def certify_tables(
     frame = frame_for_model(table, wanted)
     given, t = Pairs(frame, asked.index), asked.t
     used = given.used_points()
-    known = None
+    known, index = None, given.index
     if about.get("seen") is not None:
         encoded = _encoded(model, table, frame)[used]
         known = recognise(about["seen"], encoded, _ids(asked.points, used))
+        twins = find_twins(encoded, used, given.n_points)
+        if not twins.by_nature and not (known and known.by_nature):
+            index = twins.group[index]
     fresh = np.arange(len(given))
     if known is None:
         notes.append(
@@ -96,7 +101,8 @@ def certify_tables(
     else:
         fresh = _fresh(known, used, given, notes)
     n_seen = len(given) - len(fresh)
-    kept = fresh[given[fresh].disjoint(random_state=seed)]
+    order = shuffled(len(fresh), check_random_state(seed))
+    kept = fresh[disjoint_pairs(given.n_points, index[fresh], order)]
     soft = int(np.sum(np.abs(t[kept]) != 1))
     if soft:
         notes.append(f"{soft} soft or divided answer(s) count by their sign")
@@ -109,7 +115,8 @@ def certify_tables(
     n_shared = len(fresh) - len(kept)
     if n_shared:
         notes.append(
-            f"{n_shared} pair(s) that share a point with another were left out"
+            f"{n_shared} pair(s) that share a point with another, or hold an equal one, "
+            "were left out"
         )
     return Certified(certificate, len(given), n_seen, n_shared, notes)
 

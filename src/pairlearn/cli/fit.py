@@ -18,7 +18,7 @@ from pairlearn.cli.encode import look_at_columns, make_encoder, tidy
 from pairlearn.cli.errors import TableError
 from pairlearn.cli.explain import changes_of_side
 from pairlearn.cli.judge import judge, note_on_noise
-from pairlearn.cli.seen import remember
+from pairlearn.cli.seen import find_twins, remember
 from pairlearn.cli.summary import FitSummary
 from pairlearn.compose import make_pair_pipeline
 from pairlearn.graph import disjoint_pairs
@@ -115,7 +115,7 @@ def fit_tables(
             "answers of both kinds are needed to tell two classes apart"
         )
     rng = check_random_state(options.seed)
-    trained, kept = keep_aside(given, t, options.holdout, rng)
+    trained, kept = _divide(given, t, found, options.holdout, rng, notes)
     if options.holdout and not len(kept):
         notes.append(
             "too few pairs, or too many that share points, to keep some aside: the "
@@ -170,7 +170,9 @@ def fit_tables(
     return summary, about(summary, found, asked, trained)
 
 
-def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, Ints]:
+def keep_aside(
+    pairs: Pairs, t: Floats, share: float, rng: Any, group: Ints | None = None
+) -> tuple[Ints, Ints]:
     """Divide pairs into those to train on and those to keep for the certificate.
 
     No point of a kept pair is in a training pair or in another kept pair, so pairs
@@ -188,13 +190,16 @@ def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, I
         The share to keep, at most 1/2; 0: none.
     rng : RandomState
         Seed.
+    group : ndarray of shape (n_points,), optional
+        A number for each point; points with the same number are one.
 
     Returns
     -------
     trained, kept : ndarray
         Pair numbers.
     """
-    n_pairs, index = len(pairs), pairs.index
+    n_pairs = len(pairs)
+    index = pairs.index if group is None else group[pairs.index]
     everything, nothing = np.arange(n_pairs), np.arange(0)
     if not share or share * n_pairs < _LEAST_KEPT:
         return everything, nothing
@@ -214,6 +219,45 @@ def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, I
     both_kinds = np.any(t[trained] > 0) and np.any(t[trained] < 0)
     if len(kept) < _LEAST_KEPT or not both_kinds:
         return everything, nothing
+    return trained, kept
+
+
+def _divide(
+    pairs: Pairs,
+    t: Floats,
+    columns: list[Column],
+    share: float,
+    rng: Any,
+    notes: list[str],
+) -> tuple[Ints, Ints]:
+    """Keep pairs aside, with equal rows as one point, and tell where they are not."""
+    used = pairs.used_points()
+    with telling([]):
+        encoded = make_encoder(columns).fit_transform(pairs.X.iloc[used])
+    twins = find_twins(np.asarray(encoded), used, pairs.n_points)
+    if not twins.n_twins:
+        return keep_aside(pairs, t, share, rng)
+    equal = f"{twins.n_twins} point(s) equal another in all columns"
+    if not twins.by_nature:
+        trained, kept = keep_aside(pairs, t, share, rng, twins.group)
+        if len(kept):
+            notes.append(f"{equal}; the certificate takes equal ones for one point")
+            return trained, kept
+    trained, kept = keep_aside(pairs, t, share, rng)
+    if not len(kept):
+        notes.append(
+            f"{equal}; if they are the same points, listed twice, the error is higher "
+            "than the certificate says"
+        )
+        return trained, kept
+    learnt = np.zeros(pairs.n_points, dtype=bool)
+    learnt[twins.group[pairs.index[trained]]] = True
+    n_alike = int(np.sum(learnt[twins.group[pairs.index[kept]]]))
+    notes.append(
+        f"{n_alike} of the {2 * len(kept)} points kept for the certificate equal, in "
+        "all columns, one that the model learnt from: rows repeat in these data. If "
+        "they are the same points, listed twice, the error is higher than it says"
+    )
     return trained, kept
 
 
