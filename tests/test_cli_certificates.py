@@ -380,3 +380,25 @@ class TestTwins:
         learnt, told = set(group[index[trained]].flat), group[index[kept]].ravel()
         assert not learnt & set(told)
         assert len(set(told)) == len(told)
+
+
+class TestHardPairs:
+    def test_left_out_pairs_are_told_beside_the_certificate(self, with_ids, tmp_path):
+        points, y, rng = two_groups(200, seed=3)
+        names = [f"q{k}" for k in range(200)]
+        points.assign(id=names).to_csv(tmp_path / "p.csv", index=False)
+        index = rng.permutation(200).reshape(-1, 2)
+        pairs = write_pairs(tmp_path / "q.csv", index, y, names)
+        told = "the certificate knows nothing of"
+        found = with_ids.certify(tmp_path / "p.csv", pairs)
+        assert not any(told in note for note in found.notes)
+        table = pd.read_csv(pairs)
+        swapped = {"same": "different", "different": "same"}
+        divided = table[:7].assign(answer=table["answer"][:7].map(swapped))
+        pd.concat([table, divided]).to_csv(pairs, index=False)
+        told += " the 7 evenly divided pair(s), which are likely to be hard"
+        found = with_ids.certify(tmp_path / "p.csv", pairs)
+        assert found.certificate.n_pairs == 93
+        assert any(told in note for note in found.notes)
+        summary, _ = fit_tables(tmp_path / "p.csv", pairs, Columns(), FitOptions())
+        assert any(told in note for note in summary.notes)

@@ -112,6 +112,7 @@ def certify_tables(
         )
     if noise == "auto":
         notes += note_on_noise(model)
+    notes += asked.note_on_hard_pairs()
     n_shared = len(fresh) - len(kept)
     if n_shared:
         notes.append(

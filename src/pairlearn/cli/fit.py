@@ -143,6 +143,8 @@ def fit_tables(
     step("testing the model")
     with telling(notes):
         certificate = _certificate(model, given[kept], t[kept], options, notes)
+    if certificate is not None:
+        notes += asked.note_on_hard_pairs()
     notes += _notes_about_model(model, frame, certificate, options, rng)
     importance = changes_of_side(model, frame, options.seed)
     suspicious = None
