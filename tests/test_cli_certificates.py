@@ -163,7 +163,9 @@ class TestSeenPoints:
 
     def test_fingerprints_are_short(self, with_ids, numbered):
         seen = with_ids.about["seen"]
-        assert len(seen["ids"]) == len(seen["features"]) == 10 * with_ids.about["points"]
+        assert (
+            len(seen["ids"]) == len(seen["features"]) == 10 * with_ids.about["points"]
+        )
         assert numbered.about["seen"]["ids"] is None
 
     def test_a_model_that_does_not_tell(self, with_ids, tmp_path):
@@ -318,19 +320,29 @@ class TestNoise:
         assert any("--noise seems too high" in note for note in few.notes)
         assert not any("too high" in note for note in known.notes)
 
+    def test_unnoticed_wrong_answers_count_as_errors_and_that_is_told(self, with_ids):
+        points, told = with_ids.folder / "points.csv", "every answer is taken for right"
+        assert with_ids.summary.model[-1].flip_rates_ == (1.0, 0.0)
+        assert with_ids.summary.certificate.pair_error > 0
+        assert any(told in note for note in with_ids.summary.notes)
+        assert any(told in note for note in with_ids.certify(points).notes)
+        found = with_ids.certify(points, noise=None)
+        assert not any(told in note for note in found.notes)
+
     def test_two_rates_on_the_command_line(self, noisy, tmp_path):
         points, pairs, *_ = noisy
         summary, about, _ = fit_noisy(noisy, (0.8, 0.2))
         save(summary.model, tmp_path / "m.skops", about=about)
+        words = "--noise", "0.8,0.2"
         result = CliRunner().invoke(
             app,
-            ["certify", str(tmp_path / "m.skops"), str(points), str(pairs)]
-            + ["--noise", "0.8,0.2"],
+            ["certify", *map(str, (tmp_path / "m.skops", points, pairs)), *words],
         )
         assert result.exit_code == 0, result.output
+        text = " ".join(result.stdout.split())
         low, high = summary.certificate.clustering_interval
-        assert f"between {low:.1%} and {high:.1%}" in result.stdout
-        assert "taking 20.0% of answers for wrong" in result.stdout
+        assert f"between {low:.1%} and {high:.1%}" in text
+        assert "taking 20.0% of answers for wrong" in text
 
 
 def listed_twice(folder, points, y, index):

@@ -86,8 +86,10 @@ class Asked:
         if not missing:
             return []
         return [
-            f"the certificate knows nothing of the {' and the '.join(missing)}, which "
-            "are likely to be hard: for all pairs the error is rather higher"
+            (
+                f"the certificate knows nothing of the {' and the '.join(missing)}, "
+                "which are likely to be hard: for all pairs the error is rather higher"
+            )
         ]
 
 

@@ -111,13 +111,13 @@ def certify_tables(
             model, given[kept], t[kept], noise, notes, confidence=confidence
         )
     if noise == "auto":
-        notes += note_on_noise(model)
+        notes += note_on_noise(model, certificate)
     notes += asked.note_on_hard_pairs()
     n_shared = len(fresh) - len(kept)
     if n_shared:
         notes.append(
-            f"{n_shared} pair(s) that share a point with another, or hold an equal one, "
-            "were left out"
+            f"{n_shared} pair(s) that share a point with another, or hold an equal "
+            "one, were left out"
         )
     return Certified(certificate, len(given), n_seen, n_shared, notes)
 

@@ -143,6 +143,8 @@ def fit_tables(
     step("testing the model")
     with telling(notes):
         certificate = _certificate(model, given[kept], t[kept], options, notes)
+    if options.noise == "auto":
+        notes += note_on_noise(model, certificate)
     if certificate is not None:
         notes += asked.note_on_hard_pairs()
     notes += _notes_about_model(model, frame, certificate, options, rng)
@@ -266,8 +268,6 @@ def _divide(
 def _certificate(
     model: Any, pairs: Pairs, t: Floats, options: FitOptions, notes: list[str]
 ) -> Certificate | None:
-    if options.noise == "auto":
-        notes += note_on_noise(model)
     if not len(pairs):
         cross_validated: Certificate | None = model[-1].certificate_
         return cross_validated

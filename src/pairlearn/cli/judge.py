@@ -89,18 +89,29 @@ def judge(
     )
 
 
-def note_on_noise(model: Any) -> list[str]:
-    """Return a sentence about the wrong answers that the model reckons with."""
+def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
+    """Return a sentence on what a certificate makes of rates that were not given."""
     r1, r0 = rates = _rates_of(model)
-    if rates == _CERTAIN:
+    if certificate is None:
         return []
-    return [
-        f"the model reckons with wrong answers: that {1 - r1:.1%} of pairs of the same "
-        f"kind are answered 'different', and {r0:.1%} of the others 'same'. The error "
-        "and the lower end of its interval count on that, which is a guess here; the "
-        "upper end does not, and holds even if no answer is wrong. If the rates are "
-        f"known, say them: --noise {r1:.3g},{r0:.3g}, or --noise none"
-    ]
+    if rates != _CERTAIN:
+        note = (
+            f"the model reckons with wrong answers: that {1 - r1:.1%} of pairs of the "
+            f"same kind are answered 'different', and {r0:.1%} of the others 'same'. "
+            "The error and the lower end of its interval count on that, which is a "
+            "guess here; the upper end does not, and holds even if no answer is wrong. "
+            f"If the rates are known, say them: --noise {r1:.3g},{r0:.3g}, or --noise "
+            "none"
+        )
+        return [note]
+    if not certificate.pair_error:
+        return []
+    note = (
+        "every answer is taken for right, so that a wrong one counts as an error of "
+        "the model. If some are wrong, the error is lower than the certificate says; "
+        "--noise 0.1 tells that one in ten is"
+    )
+    return [note]
 
 
 def _rates_of(model: Any) -> tuple[float, float]:
@@ -122,9 +133,11 @@ def _too_many(
         n_wrong = int(np.sum(~agree))
         most = clopper_pearson(n_wrong, len(agree), (1 + confidence) / 2)[1]
         if most < rate:
-            return [
-                f"the answers disagree with the model in {n_wrong / len(agree):.1%} of "
-                f"pairs of one kind, fewer than the {rate:.1%} that are said to be "
-                "wrong: --noise seems too high, and the certificate says nothing"
-            ]
+            share = n_wrong / len(agree)
+            note = (
+                f"the answers disagree with the model in {share:.1%} of pairs of one "
+                f"kind, fewer than the {rate:.1%} that are said to be wrong: --noise "
+                "seems too high, and the certificate says nothing"
+            )
+            return [note]
     return []

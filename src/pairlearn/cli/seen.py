@@ -109,9 +109,7 @@ def find_twins(encoded: Floats, rows: Ints, n_points: int) -> Twins:
     (array([0, 1, 2, 0]), 2)
     """
     cells = np.rint(_places(encoded, _steps(encoded)))
-    _, first, inverse = np.unique(
-        cells, axis=0, return_index=True, return_inverse=True
-    )
+    _, first, inverse = np.unique(cells, axis=0, return_index=True, return_inverse=True)
     inverse = inverse.ravel()
     group = np.arange(n_points)
     group[rows] = rows[first[inverse]]
@@ -212,7 +210,8 @@ def _places(encoded: Floats, steps: Ints) -> Floats:
     weights = rng.uniform(1, 2, shape) * rng.choice((-1.0, 1.0), shape)
     with np.errstate(over="ignore"):
         scaled = np.clip(np.ldexp(encoded, -steps), -(2.0**40), 2.0**40)
-    return scaled @ weights / np.sqrt(n_features)
+    places: Floats = scaled @ weights / np.sqrt(n_features)
+    return places
 
 
 def _mark(content: bytes) -> str:
