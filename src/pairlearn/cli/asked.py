@@ -76,6 +76,22 @@ class Asked:
     def __len__(self) -> int:
         return len(self.t)
 
+    def note_on_hard_pairs(self) -> list[str]:
+        """Return a sentence if pairs that are hard to answer miss in a certificate."""
+        missing = []
+        if self.n_tied:
+            missing.append(f"{self.n_tied} evenly divided pair(s)")
+        if self.n_unsure:
+            missing.append(f"{self.n_unsure} unsure answer(s)")
+        if not missing:
+            return []
+        return [
+            (
+                f"the certificate knows nothing of the {' and the '.join(missing)}, "
+                "which are likely to be hard: for all pairs the error is rather higher"
+            )
+        ]
+
 
 def read_asked(points: Path, pairs: Path, columns: Columns) -> Asked:
     """Read a table of points and a table of answers about pairs of them.

@@ -6,24 +6,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from pairlearn.certificate import certify
 from pairlearn.cli.asked import Columns, read_asked
 from pairlearn.cli.encode import CellError
 from pairlearn.cli.errors import TableError
-from pairlearn.cli.fit import seen_points, telling
+from pairlearn.cli.fit import telling
+from pairlearn.cli.judge import judge, note_on_noise
 from pairlearn.cli.predict import check_columns, frame_for_model, wanted_columns
+from pairlearn.cli.seen import find_twins, recognise
+from pairlearn.graph import disjoint_pairs, shuffled
 from pairlearn.pairs import Pairs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pairlearn._typing import Floats, Ints
     from pairlearn.certificate import Certificate
-    from pairlearn.cli.tables import Table
+    from pairlearn.cli.seen import Recognised
+    from pairlearn.cli.tables import Points, Table
 
 __all__ = ["Certified", "certify_tables"]
-
-_HEX = 12  # characters of a fingerprint
 
 
 @dataclass
@@ -45,7 +48,7 @@ def certify_tables(
     columns: Columns,
     *,
     confidence: float = 0.95,
-    flip_rate: float = 0.0,
+    noise: Any = "auto",
     seed: int = 0,
 ) -> Certified:
     """Estimate the error of a model from answers about pairs that it has not seen.
@@ -63,8 +66,10 @@ def certify_tables(
         The tables.
     columns : Columns
         How they are to be understood.
-    confidence, flip_rate : float
+    confidence : float
         As for :func:`pairlearn.certify`.
+    noise : "auto", None, float or tuple
+        How often these answers are wrong; as for `judge`.
     seed : int
         Which of the pairs that share points are taken.
 
@@ -79,61 +84,107 @@ def certify_tables(
     check_columns(table, wanted)
     frame = frame_for_model(table, wanted)
     given, t = Pairs(frame, asked.index), asked.t
+    used = given.used_points()
+    known, index = None, given.index
+    if about.get("seen") is not None:
+        encoded = _encoded(model, table, frame)[used]
+        known = recognise(about["seen"], encoded, _ids(asked.points, used))
+        twins = find_twins(encoded, used, given.n_points)
+        if not twins.by_nature and not (known and known.by_nature):
+            index = twins.group[index]
     fresh = np.arange(len(given))
-    seen = about.get("seen")
-    if seen is None:
+    if known is None:
         notes.append(
             "the model does not tell which points it learnt from: make sure that these "
             "pairs are not among those it was made with"
         )
     else:
-        _check_cells(model, table, frame)
-        fresh = _fresh(model, asked, frame, given, seen)
+        fresh = _fresh(known, used, given, notes)
     n_seen = len(given) - len(fresh)
-    if not len(fresh):
-        raise TableError(
-            f"all {len(given)} pairs hold points that the model learnt from; a "
-            "certificate needs fresh random pairs, of points not used before"
-        )
-    kept = fresh[given[fresh].disjoint(random_state=seed)]
+    order = shuffled(len(fresh), check_random_state(seed))
+    kept = fresh[disjoint_pairs(given.n_points, index[fresh], order)]
     soft = int(np.sum(np.abs(t[kept]) != 1))
     if soft:
         notes.append(f"{soft} soft or divided answer(s) count by their sign")
     with telling(notes):
-        certificate = certify(
-            model,
-            given[kept],
-            np.sign(t[kept]),
-            confidence=confidence,
-            flip_rate=flip_rate,
+        certificate = judge(
+            model, given[kept], t[kept], noise, notes, confidence=confidence
         )
+    if noise == "auto":
+        notes += note_on_noise(model, certificate)
+    notes += asked.note_on_hard_pairs()
     n_shared = len(fresh) - len(kept)
-    if n_seen:
-        notes.append(
-            f"{n_seen} of {len(given)} pairs hold points that the model learnt from, "
-            "and were left out"
-        )
     if n_shared:
         notes.append(
-            f"{n_shared} pair(s) that share a point with another were left out"
+            f"{n_shared} pair(s) that share a point with another, or hold an equal "
+            "one, were left out"
         )
     return Certified(certificate, len(given), n_seen, n_shared, notes)
 
 
-def _fresh(model: Any, asked: Any, frame: Any, pairs: Pairs, seen: str) -> Any:
-    """Return the numbers of the pairs whose points are both new to the model."""
-    known = {seen[k : k + _HEX] for k in range(0, len(seen), _HEX)}
-    used = pairs.used_points()
-    marks = seen_points(model, frame, asked.points.ids, used)
-    old = np.zeros(pairs.n_points, dtype=bool)
-    old[used] = [mark in known for mark in marks]
-    return np.flatnonzero(~old[pairs.index].any(axis=1))
+def _fresh(known: Recognised, used: Ints, pairs: Pairs, notes: list[str]) -> Ints:
+    """Return the numbers of the pairs of new points, and tell about the others."""
+
+    def holding(some: Any) -> Any:
+        """Return which pairs hold one of some of the points used."""
+        mask = np.zeros(pairs.n_points, dtype=bool)
+        mask[used] = some
+        return mask[pairs.index].any(axis=1)
+
+    seen, by_id = holding(known.seen), holding(known.by_id)
+    n_seen, n_fresh = int(np.sum(seen)), int(np.sum(~seen))
+    n_by_id = int(np.sum(by_id))
+    how = f"{n_by_id} known by an id, {n_seen - n_by_id} by equal features alone"
+    changed = int(np.sum(known.by_id & ~known.by_features))
+    about_ids = (
+        f"{changed} point(s) have the id of one that the model learnt from, but other "
+        "features; if they are other points, give them ids of their own"
+    )
+    if not n_fresh:
+        way_out = f". {about_ids}" * bool(changed)
+        if known.by_nature and not known.ids:
+            way_out = (
+                ". Rows repeat in these data, so that points without ids cannot be "
+                "told apart: make the model from a table with an id column"
+            )
+        raise TableError(
+            f"all {len(pairs)} pairs hold points that the model learnt from ({how}); a "
+            f"certificate needs fresh random pairs, of points not used before{way_out}"
+        )
+    if n_seen:
+        notes.append(
+            f"{n_seen} of {len(pairs)} pairs hold points that the model learnt from "
+            f"({how}), and were left out"
+        )
+    if changed:
+        notes.append(about_ids)
+    if not known.ids:
+        notes.append(
+            "there are no ids to go by, so points that the model learnt from are known "
+            "by their features: one whose cells were changed since counts as new"
+        )
+    n_alike = int(np.sum(~seen & holding(known.by_features)))
+    if n_alike:
+        notes.append(
+            f"{n_alike} of {n_fresh} pairs are counted although they hold a point that "
+            "equals, in all columns, one that the model learnt from: rows repeat in "
+            "these data, and its id is new. If it is the same point under another id, "
+            "the error is higher than this says"
+        )
+    return np.flatnonzero(~seen)
 
 
-def _check_cells(model: Any, table: Table, frame: Any) -> None:
-    """Refuse cells that are not what they were when the model was made."""
+def _ids(points: Points, rows: Ints) -> list[str] | None:
+    """Return the ids of some points; None for row numbers, which tell nothing."""
+    if points.id_column is None:
+        return None
+    return [points.ids[row] for row in rows.tolist()]
+
+
+def _encoded(model: Any, table: Table, frame: Any) -> Floats:
+    """Return points as numbers; refuse cells that are not what they once were."""
     try:
         with telling([]):
-            model[0].transform(frame)
+            return np.asarray(model[0].transform(frame), dtype=float)
     except CellError as error:
         raise TableError(f"{table.place(error.row)}: {error}") from None

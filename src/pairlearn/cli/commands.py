@@ -324,11 +324,14 @@ def certify(
         float, typer.Option(help="How sure the interval is to be.", metavar="SHARE")
     ] = 0.95,
     noise: Annotated[
-        float,
+        str,
         typer.Option(
-            min=0, metavar="RATE", help="How often an answer is wrong; below 1/2."
+            metavar="RATE",
+            help="How often these answers are wrong: none, a rate such as 0.1, or two "
+            "as for fit, such as 0.9,0.2; auto: anything up to what the model reckons "
+            "with.",
         ),
-    ] = 0.0,
+    ] = "auto",
     seed: Seed = 0,
     quiet: Quiet = False,
     id: Id = None,  # noqa: A002
@@ -355,8 +358,7 @@ def certify(
 
         if not 0 < confidence < 1:
             raise OptionError("--confidence must lie between 0 and 1, such as 0.95")
-        if not noise < 0.5:
-            raise OptionError("--noise must be below 0.5")
+        rate = _noise(noise)
         with Progress(quiet=quiet) as progress:
             fitted, about, notes = _load(model, progress)
             from pairlearn.cli.certify import certify_tables
@@ -373,7 +375,7 @@ def certify(
                 pairs,
                 _columns(id, left, right, answer, first_row, soft, skip_unknown),
                 confidence=confidence,
-                flip_rate=noise,
+                noise=rate,
                 seed=seed,
             )
         found.notes = notes + found.notes

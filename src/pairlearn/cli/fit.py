@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 import warnings
 from contextlib import contextmanager
@@ -14,11 +13,12 @@ from sklearn.utils import check_random_state
 
 import pairlearn
 from pairlearn.auto import PairClassifier
-from pairlearn.certificate import certify
 from pairlearn.cli.asked import Asked, Columns, read_asked
 from pairlearn.cli.encode import look_at_columns, make_encoder, tidy
 from pairlearn.cli.errors import TableError
 from pairlearn.cli.explain import changes_of_side
+from pairlearn.cli.judge import judge, note_on_noise
+from pairlearn.cli.seen import find_twins, remember
 from pairlearn.cli.summary import FitSummary
 from pairlearn.compose import make_pair_pipeline
 from pairlearn.graph import disjoint_pairs
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pairlearn.certificate import Certificate
     from pairlearn.cli.encode import Column
 
-__all__ = ["FitOptions", "about", "fit_tables", "keep_aside", "seen_points"]
+__all__ = ["FitOptions", "about", "fit_tables", "keep_aside"]
 
 # Fewer pairs kept aside say next to nothing; then the certificate is cross-validated.
 _LEAST_KEPT = 20
@@ -115,7 +115,7 @@ def fit_tables(
             "answers of both kinds are needed to tell two classes apart"
         )
     rng = check_random_state(options.seed)
-    trained, kept = keep_aside(given, t, options.holdout, rng)
+    trained, kept = _divide(given, t, found, options.holdout, rng, notes)
     if options.holdout and not len(kept):
         notes.append(
             "too few pairs, or too many that share points, to keep some aside: the "
@@ -143,6 +143,10 @@ def fit_tables(
     step("testing the model")
     with telling(notes):
         certificate = _certificate(model, given[kept], t[kept], options, notes)
+    if options.noise == "auto":
+        notes += note_on_noise(model, certificate)
+    if certificate is not None:
+        notes += asked.note_on_hard_pairs()
     notes += _notes_about_model(model, frame, certificate, options, rng)
     importance = changes_of_side(model, frame, options.seed)
     suspicious = None
@@ -170,7 +174,9 @@ def fit_tables(
     return summary, about(summary, found, asked, trained)
 
 
-def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, Ints]:
+def keep_aside(
+    pairs: Pairs, t: Floats, share: float, rng: Any, group: Ints | None = None
+) -> tuple[Ints, Ints]:
     """Divide pairs into those to train on and those to keep for the certificate.
 
     No point of a kept pair is in a training pair or in another kept pair, so pairs
@@ -188,13 +194,16 @@ def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, I
         The share to keep, at most 1/2; 0: none.
     rng : RandomState
         Seed.
+    group : ndarray of shape (n_points,), optional
+        A number for each point; points with the same number are one.
 
     Returns
     -------
     trained, kept : ndarray
         Pair numbers.
     """
-    n_pairs, index = len(pairs), pairs.index
+    n_pairs = len(pairs)
+    index = pairs.index if group is None else group[pairs.index]
     everything, nothing = np.arange(n_pairs), np.arange(0)
     if not share or share * n_pairs < _LEAST_KEPT:
         return everything, nothing
@@ -217,6 +226,45 @@ def keep_aside(pairs: Pairs, t: Floats, share: float, rng: Any) -> tuple[Ints, I
     return trained, kept
 
 
+def _divide(
+    pairs: Pairs,
+    t: Floats,
+    columns: list[Column],
+    share: float,
+    rng: Any,
+    notes: list[str],
+) -> tuple[Ints, Ints]:
+    """Keep pairs aside, with equal rows as one point, and tell where they are not."""
+    used = pairs.used_points()
+    with telling([]):
+        encoded = make_encoder(columns).fit_transform(pairs.X.iloc[used])
+    twins = find_twins(np.asarray(encoded), used, pairs.n_points)
+    if not twins.n_twins:
+        return keep_aside(pairs, t, share, rng)
+    equal = f"{twins.n_twins} point(s) equal another in all columns"
+    if not twins.by_nature:
+        trained, kept = keep_aside(pairs, t, share, rng, twins.group)
+        if len(kept):
+            notes.append(f"{equal}; the certificate takes equal ones for one point")
+            return trained, kept
+    trained, kept = keep_aside(pairs, t, share, rng)
+    if not len(kept):
+        notes.append(
+            f"{equal}; if they are the same points, listed twice, the error is higher "
+            "than the certificate says"
+        )
+        return trained, kept
+    learnt = np.zeros(pairs.n_points, dtype=bool)
+    learnt[twins.group[pairs.index[trained]]] = True
+    n_alike = int(np.sum(learnt[twins.group[pairs.index[kept]]]))
+    notes.append(
+        f"{n_alike} of the {2 * len(kept)} points kept for the certificate equal, in "
+        "all columns, one that the model learnt from: rows repeat in these data. If "
+        "they are the same points, listed twice, the error is higher than it says"
+    )
+    return trained, kept
+
+
 def _certificate(
     model: Any, pairs: Pairs, t: Floats, options: FitOptions, notes: list[str]
 ) -> Certificate | None:
@@ -229,8 +277,7 @@ def _certificate(
             f"{soft} of the {len(t)} pairs kept for the certificate have soft or "
             "divided answers, which count by their sign"
         )
-    flip_rate = options.noise if isinstance(options.noise, float) else 0.0
-    return certify(model, pairs, np.sign(t), flip_rate=flip_rate)
+    return judge(model, pairs, t, options.noise, notes)
 
 
 def notes_about_answers(pairs: Pairs, t: Floats, asked: Asked) -> list[str]:
@@ -332,6 +379,7 @@ def about(
 ) -> dict[str, Any]:
     """Return what is stored beside a model, for the commands that use it."""
     certificate = summary.certificate
+    rows = summary.pairs[trained].used_points()
     return {
         "made by": "pairlearn fit",
         "id": asked.points.id_column,
@@ -340,7 +388,7 @@ def about(
         "classes": list(summary.classes),
         "majority": summary.model[-1].majority,
         "pairs": len(trained),
-        "points": len(summary.pairs[trained].used_points()),
+        "points": len(rows),
         "certificate": None
         if certificate is None
         else asdict(certificate)
@@ -352,30 +400,10 @@ def about(
         if summary.importance is None
         else [[name, share] for name, share in summary.importance],
         "source": summary.source,
-        "seen": "".join(
-            sorted(
-                seen_points(
-                    summary.model,
-                    summary.points,
-                    summary.ids,
-                    summary.pairs[trained].used_points(),
-                )
-            )
+        "seen": remember(
+            np.asarray(summary.model[0].transform(summary.points.iloc[rows])),
+            None
+            if asked.points.id_column is None
+            else [summary.ids[row] for row in rows.tolist()],
         ),
     }
-
-
-def seen_points(model: Any, frame: Any, ids: list[str], rows: Ints) -> list[str]:
-    """Return a short fingerprint of each of some points: of its id and its features.
-
-    They tell later which pairs hold points that the model has learnt from, and say
-    nothing about the points themselves.
-    """
-    encoded = np.ascontiguousarray(model[0].transform(frame.iloc[rows]), dtype=float)
-    return [
-        hashlib.blake2b(
-            ids[row].encode("utf-8", "surrogatepass") + b"\0" + features.tobytes(),
-            digest_size=6,
-        ).hexdigest()
-        for row, features in zip(rows.tolist(), encoded, strict=True)
-    ]

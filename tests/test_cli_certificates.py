@@ -1,0 +1,416 @@
+"""Certificates of the command line: nothing that was seen counts as fresh."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from pairlearn import Pairs, save
+from pairlearn.cli.app import app
+from pairlearn.cli.asked import Columns
+from pairlearn.cli.certify import certify_tables
+from pairlearn.cli.errors import TableError
+from pairlearn.cli.fit import FitOptions, fit_tables, keep_aside
+from pairlearn.cli.seen import find_twins, recognise, remember
+
+N_POINTS = 240
+NUMBERED = Columns(first_row=1)
+
+
+def write_pairs(path, index, y, names, *, t=None):
+    if t is None:
+        t = np.where(y[index[:, 0]] == y[index[:, 1]], 1, -1)
+    pd.DataFrame(
+        {
+            "left": [names[k] for k in index[:, 0]],
+            "right": [names[k] for k in index[:, 1]],
+            "answer": np.where(t > 0, "same", "different"),
+        }
+    ).to_csv(path, index=False)
+    return path
+
+
+def two_groups(n_points, seed=0, n_columns=4, apart=1.5):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n_points)
+    X = rng.normal(size=(n_points, n_columns)) + apart * y[:, None]
+    return pd.DataFrame(X, columns=[f"c{k}" for k in range(n_columns)]), y, rng
+
+
+class Made:
+    """Tables of points with or without ids, their pairs, and a model of them."""
+
+    def __init__(self, folder: Path, *, ids: bool) -> None:
+        self.folder = folder
+        self.points, y, rng = two_groups(N_POINTS)
+        self.y, self.columns = y, Columns() if ids else NUMBERED
+        self.index = rng.permutation(N_POINTS).reshape(-1, 2)
+        self.names = [f"p{k}" if ids else str(k + 1) for k in range(N_POINTS)]
+        if ids:
+            self.points.insert(0, "id", self.names)
+        self.points.to_csv(folder / "points.csv", index=False)
+        self.pairs = write_pairs(folder / "pairs.csv", self.index, y, self.names)
+        self.summary, about = fit_tables(
+            folder / "points.csv", self.pairs, self.columns, FitOptions()
+        )
+        self.about = json.loads(json.dumps(about))
+        self.n_kept = self.summary.certificate_pairs
+        self.n_trained = len(self.index) - self.n_kept
+
+    def certify(self, points, pairs=None, **options):
+        return certify_tables(
+            self.summary.model,
+            self.about,
+            points,
+            self.pairs if pairs is None else pairs,
+            self.columns,
+            **options,
+        )
+
+
+@pytest.fixture(scope="module")
+def with_ids(tmp_path_factory):
+    return Made(tmp_path_factory.mktemp("ids"), ids=True)
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory):
+    return Made(tmp_path_factory.mktemp("rows"), ids=False)
+
+
+def corrected(points):
+    points = points.copy()
+    points["c0"] += 0.5
+    return points
+
+
+def in_single_precision(points):
+    return points.astype({name: np.float32 for name in points if name != "id"})
+
+
+WRITTEN = {
+    "as it was": lambda p, path: p.to_csv(path, index=False),
+    "six decimals": lambda p, path: p.to_csv(path, index=False, float_format="%.6f"),
+    "six digits": lambda p, path: p.to_csv(path, index=False, float_format="%.6g"),
+    "float32": lambda p, path: in_single_precision(p).to_parquet(path, index=False),
+    "other column order": lambda p, path: p[p.columns[::-1]].to_csv(path, index=False),
+}
+
+
+class TestSeenPoints:
+    @pytest.mark.parametrize("written", WRITTEN)
+    @pytest.mark.parametrize("which", ["with_ids", "numbered"])
+    def test_a_table_written_otherwise(self, request, tmp_path, which, written):
+        made = request.getfixturevalue(which)
+        path = tmp_path / f"points.{'parquet' if written == 'float32' else 'csv'}"
+        WRITTEN[written](made.points, path)
+        found = made.certify(path)
+        assert made.n_kept >= 20
+        assert (found.n_seen, found.certificate.n_pairs) == (
+            made.n_trained,
+            made.n_kept,
+        )
+        assert any(f"{made.n_trained} of 120 pairs" in note for note in found.notes)
+
+    def test_corrected_cells_are_known_by_the_id(self, with_ids, tmp_path):
+        corrected(with_ids.points).to_csv(tmp_path / "p.csv", index=False)
+        found = with_ids.certify(tmp_path / "p.csv")
+        assert found.n_seen == with_ids.n_trained
+        assert any("but other features" in note for note in found.notes)
+
+    def test_new_ids_are_known_by_the_features(self, with_ids, tmp_path):
+        named = [f"new-{name}" for name in with_ids.names]
+        with_ids.points.assign(id=named).to_csv(tmp_path / "p.csv", index=False)
+        pairs = write_pairs(tmp_path / "q.csv", with_ids.index, with_ids.y, named)
+        found = with_ids.certify(tmp_path / "p.csv", pairs)
+        assert found.n_seen == with_ids.n_trained
+        told = f"0 known by an id, {found.n_seen} by equal features alone"
+        assert any(told in note for note in found.notes)
+
+    def test_row_numbers_in_another_order(self, numbered, tmp_path):
+        order = np.argsort(numbered.points["c0"].to_numpy())
+        numbered.points.iloc[order].to_csv(tmp_path / "p.csv", index=False)
+        place = np.empty(N_POINTS, dtype=int)
+        place[order] = np.arange(N_POINTS)
+        pairs = write_pairs(
+            tmp_path / "q.csv", place[numbered.index], numbered.y[order], numbered.names
+        )
+        found = numbered.certify(tmp_path / "p.csv", pairs)
+        assert found.n_seen == numbered.n_trained
+        assert any("there are no ids to go by" in note for note in found.notes)
+
+    def test_row_numbers_of_new_points_are_fresh(self, numbered, tmp_path):
+        points, y, rng = two_groups(N_POINTS, seed=9)
+        points.to_csv(tmp_path / "p.csv", index=False)
+        index = rng.permutation(N_POINTS).reshape(-1, 2)
+        pairs = write_pairs(tmp_path / "q.csv", index, y, numbered.names)
+        found = numbered.certify(tmp_path / "p.csv", pairs)
+        assert (found.n_seen, found.certificate.n_pairs) == (0, 120)
+
+    def test_new_points_under_old_ids_are_told(self, with_ids, tmp_path):
+        points, y, _ = two_groups(N_POINTS, seed=9)
+        points.assign(id=with_ids.names).to_csv(tmp_path / "p.csv", index=False)
+        trained = with_ids.summary.pairs.index[:40]
+        pairs = write_pairs(tmp_path / "q.csv", trained, y, with_ids.names)
+        try:
+            told = " ".join(with_ids.certify(tmp_path / "p.csv", pairs).notes)
+        except TableError as error:
+            told = str(error)
+        assert "give them ids of their own" in told
+
+    def test_fingerprints_are_short(self, with_ids, numbered):
+        seen = with_ids.about["seen"]
+        assert (
+            len(seen["ids"]) == len(seen["features"]) == 10 * with_ids.about["points"]
+        )
+        assert numbered.about["seen"]["ids"] is None
+
+    def test_a_model_that_does_not_tell(self, with_ids, tmp_path):
+        path = tmp_path / "p.csv"
+        with_ids.points.to_csv(path, index=False)
+        for seen in (None, "0123456789", {}, {"steps": [1], "features": ""}):
+            found = certify_tables(
+                with_ids.summary.model,
+                with_ids.about | {"seen": seen},
+                path,
+                with_ids.pairs,
+                Columns(),
+            )
+            assert any("does not tell which points" in note for note in found.notes)
+
+
+def few_rows(folder, names, seed):
+    """Points of which there are twelve kinds only; 'a' tells the class, mostly."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=len(names))
+    sure = rng.random(len(names)) < 0.9
+    points = pd.DataFrame(
+        {
+            "id": names,
+            "a": np.where(sure, y, 1 - y),
+            "b": rng.choice(["x", "y", "z"], len(names)),
+            "c": rng.choice(["u", "v"], len(names)),
+        }
+    )
+    points.to_csv(folder / "points.csv", index=False)
+    index = rng.permutation(len(names)).reshape(-1, 2)
+    return folder / "points.csv", write_pairs(folder / "pairs.csv", index, y, names)
+
+
+class TestRowsThatRepeat:
+    def test_ids_decide_and_it_is_told(self, tmp_path):
+        tables = few_rows(tmp_path, [f"p{k}" for k in range(300)], 0)
+        summary, about = fit_tables(*tables, Columns(), FitOptions())
+        fresh = few_rows(tmp_path, [f"q{k}" for k in range(200)], 1)
+        found = certify_tables(summary.model, about, *fresh, Columns())
+        assert (found.n_seen, found.certificate.n_pairs) == (0, 100)
+        assert any("100 of 100 pairs are counted although" in n for n in found.notes)
+
+    def test_without_ids_nothing_counts_as_fresh(self, tmp_path):
+        tables = few_rows(tmp_path, [str(k + 1) for k in range(300)], 0)
+        points = pd.read_csv(tables[0]).drop(columns="id")
+        points.to_csv(tables[0], index=False)
+        summary, about = fit_tables(*tables, NUMBERED, FitOptions())
+        with pytest.raises(TableError, match="a table with an id column"):
+            certify_tables(summary.model, about, *tables, NUMBERED)
+
+
+class TestFingerprints:
+    @pytest.mark.parametrize("n_columns", [1, 2, 30, 400])
+    @pytest.mark.parametrize("centre", [0.0, 50.0])
+    def test_rounded_points_are_known_and_others_are_not(self, n_columns, centre):
+        rng = np.random.default_rng(0)
+        X = centre + rng.normal(size=(500, n_columns))
+        seen = remember(X, None)
+        for again in (X.astype(np.float32), X.round(6), X * (1 + 1e-12)):
+            assert recognise(seen, np.asarray(again, float), None).seen.all()
+        new = recognise(seen, centre + rng.normal(size=(500, n_columns)), None)
+        # On the line of a single column, some lie as close as rounding.
+        assert n_columns == 1 or np.mean(new.seen) < 0.01
+
+    def test_rows_of_zeros_and_ones(self):
+        X = np.array([[k >> j & 1 for j in range(12)] for k in range(4096)], float)
+        seen = remember(X[::2], None)
+        assert np.array_equal(recognise(seen, X, None).seen, np.arange(4096) % 2 == 0)
+
+    def test_numbers_beyond_measure(self):
+        X = np.array([[1.0, 0.0], [2.0, 0.0]])
+        found = recognise(remember(X, None), np.array([[1e300, -1e300]]), None)
+        assert not found.seen.any()
+
+    def test_twins(self):
+        X = np.random.default_rng(0).normal(size=(50, 3))
+        found = find_twins(np.vstack([X, X[:10]]), np.arange(60), 70)
+        assert found.n_twins == 20
+        assert not found.by_nature
+        assert np.array_equal(found.group[50:60], np.arange(10))
+        assert np.array_equal(found.group[60:], np.arange(60, 70))
+        assert find_twins(np.ones((9, 1)), np.arange(9), 9).by_nature
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory):
+    """A fifth of the answers wrong, about groups that are easy to tell apart."""
+    folder = tmp_path_factory.mktemp("noisy")
+    points, y, rng = two_groups(2400, n_columns=2, apart=3.5)
+    names = [f"p{k}" for k in range(2400)]
+    points.assign(id=names).to_csv(folder / "points.csv", index=False)
+    index = rng.permutation(2400).reshape(-1, 2)
+    t = np.where(y[index[:, 0]] == y[index[:, 1]], 1, -1)
+    t = np.where(rng.random(1200) < 0.2, -t, t)
+    pairs = write_pairs(folder / "q.csv", index, y, names, t=t)
+    return folder / "points.csv", pairs, y, {}
+
+
+def fit_noisy(noisy, noise):
+    points, pairs, y, fitted = noisy
+    if noise not in fitted:
+        fitted[noise] = fit_tables(points, pairs, Columns(), FitOptions(noise=noise))
+    summary, about = fitted[noise]
+    second = summary.model.predict(summary.points) == summary.classes[1]
+    error = float(np.mean(second == y))
+    return summary, about, min(error, 1 - error)
+
+
+class TestNoise:
+    @pytest.mark.parametrize("noise", [0.2, (0.8, 0.2)])
+    def test_given_rates_are_not_held_against_the_model(self, noisy, noise):
+        summary, _, error = fit_noisy(noisy, noise)
+        low, high = summary.certificate.clustering_interval
+        assert low <= error <= high < 0.12
+        assert summary.certificate.flip_rate == pytest.approx(0.2)
+        assert not summary.certificate.cross_validated
+        assert summary.certificate.n_pairs == 240
+
+    def test_estimated_rates_count_for_the_lower_end_alone(self, noisy):
+        summary, about, error = fit_noisy(noisy, "auto")
+        certificate = summary.certificate
+        r1, r0 = summary.model[-1].flip_rates_
+        assert (r1, r0) != (1.0, 0.0)
+        low, high = certificate.clustering_interval
+        assert low <= error <= high
+        assert certificate.clustering_error < 0.05
+        # As if every answer were right.
+        plain = certify_tables(
+            summary.model, about, *noisy[:2], Columns(), noise=None
+        ).certificate
+        assert plain.clustering_error > 0.08
+        assert high == plain.clustering_interval[1]
+        told = [note for note in summary.notes if "reckons with wrong answers" in note]
+        assert len(told) == 1
+        assert f"--noise {r1:.3g},{r0:.3g}" in told[0]
+
+    def test_certify_treats_fresh_answers_alike(self, noisy):
+        summary, about, error = fit_noisy(noisy, (0.8, 0.2))
+        tables = summary.model, about, *noisy[:2], Columns()
+        auto = certify_tables(*tables)
+        plain = certify_tables(*tables, noise=None)
+        known = certify_tables(*tables, noise=(0.8, 0.2))
+        assert auto.certificate.clustering_error < 0.05
+        low, high = auto.certificate.clustering_interval
+        assert low <= error
+        assert high == plain.certificate.clustering_interval[1]
+        assert any("reckons with wrong answers" in note for note in auto.notes)
+        assert known.certificate == summary.certificate
+        assert not any("reckons" in note for note in known.notes + plain.notes)
+        few = certify_tables(*tables, noise=(0.6, 0.4))
+        assert any("--noise seems too high" in note for note in few.notes)
+        assert not any("too high" in note for note in known.notes)
+
+    def test_unnoticed_wrong_answers_count_as_errors_and_that_is_told(self, with_ids):
+        points, told = with_ids.folder / "points.csv", "every answer is taken for right"
+        assert with_ids.summary.model[-1].flip_rates_ == (1.0, 0.0)
+        assert with_ids.summary.certificate.pair_error > 0
+        assert any(told in note for note in with_ids.summary.notes)
+        assert any(told in note for note in with_ids.certify(points).notes)
+        found = with_ids.certify(points, noise=None)
+        assert not any(told in note for note in found.notes)
+
+    def test_two_rates_on_the_command_line(self, noisy, tmp_path):
+        points, pairs, *_ = noisy
+        summary, about, _ = fit_noisy(noisy, (0.8, 0.2))
+        save(summary.model, tmp_path / "m.skops", about=about)
+        words = "--noise", "0.8,0.2"
+        result = CliRunner().invoke(
+            app,
+            ["certify", *map(str, (tmp_path / "m.skops", points, pairs)), *words],
+        )
+        assert result.exit_code == 0, result.output
+        text = " ".join(result.stdout.split())
+        low, high = summary.certificate.clustering_interval
+        assert f"between {low:.1%} and {high:.1%}" in text
+        assert "taking 20.0% of answers for wrong" in text
+
+
+def listed_twice(folder, points, y, index):
+    """Write a table that lists each point under two ids, and each pair with both."""
+    twice = pd.concat([points, points], ignore_index=True)
+    names = [f"{kind}{k}" for kind in "ab" for k in range(len(points))]
+    twice.assign(id=names).to_csv(folder / "points.csv", index=False)
+    both = np.vstack([index, index + len(points)])
+    pairs = write_pairs(folder / "pairs.csv", both, np.r_[y, y], names)
+    return folder / "points.csv", pairs
+
+
+class TestTwins:
+    def test_a_point_listed_twice_is_not_on_both_sides(self, tmp_path):
+        rng = np.random.default_rng(1)
+        # There is nothing to learn; what is learnt by heart would show.
+        points = pd.DataFrame(rng.normal(size=(200, 40))).rename(columns="c{}".format)
+        y, index = rng.integers(2, size=200), rng.permutation(200).reshape(-1, 2)
+        tables = listed_twice(tmp_path, points, y, index)
+        summary, about = fit_tables(*tables, Columns(), FitOptions(noise=None))
+        assert summary.certificate_pairs >= 20
+        assert about["pairs"] + 2 * summary.certificate_pairs == 200
+        assert summary.certificate.clustering_error > 0.2
+        assert any("400 point(s) equal another" in note for note in summary.notes)
+
+    def test_fresh_points_listed_twice_count_once(self, with_ids, tmp_path):
+        points, y, rng = two_groups(100, seed=7)
+        index = rng.permutation(100).reshape(-1, 2)
+        tables = listed_twice(tmp_path, points, y, index)
+        found = with_ids.certify(*tables)
+        assert (found.certificate.n_pairs, found.n_shared) == (50, 50)
+
+    def test_rows_that_repeat_by_nature_are_told(self, tmp_path):
+        tables = few_rows(tmp_path, [f"p{k}" for k in range(300)], 0)
+        summary, _ = fit_tables(*tables, Columns(), FitOptions())
+        assert summary.certificate_pairs == 30
+        assert any("of the 60 points kept for the" in note for note in summary.notes)
+
+    def test_groups_of_points_are_kept_apart(self):
+        rng = np.random.RandomState(0)
+        index = rng.permutation(600).reshape(-1, 2)
+        group = np.arange(600) % 450
+        pairs = Pairs(np.zeros((600, 1)), index)
+        t = rng.choice([-1.0, 1.0], 300)
+        trained, kept = keep_aside(pairs, t, 0.2, rng, group)
+        assert len(kept) >= 40
+        learnt, told = set(group[index[trained]].flat), group[index[kept]].ravel()
+        assert not learnt & set(told)
+        assert len(set(told)) == len(told)
+
+
+class TestHardPairs:
+    def test_left_out_pairs_are_told_beside_the_certificate(self, with_ids, tmp_path):
+        points, y, rng = two_groups(200, seed=3)
+        names = [f"q{k}" for k in range(200)]
+        points.assign(id=names).to_csv(tmp_path / "p.csv", index=False)
+        index = rng.permutation(200).reshape(-1, 2)
+        pairs = write_pairs(tmp_path / "q.csv", index, y, names)
+        told = "the certificate knows nothing of"
+        found = with_ids.certify(tmp_path / "p.csv", pairs)
+        assert not any(told in note for note in found.notes)
+        table = pd.read_csv(pairs)
+        swapped = {"same": "different", "different": "same"}
+        divided = table[:7].assign(answer=table["answer"][:7].map(swapped))
+        pd.concat([table, divided]).to_csv(pairs, index=False)
+        told += " the 7 evenly divided pair(s), which are likely to be hard"
+        found = with_ids.certify(tmp_path / "p.csv", pairs)
+        assert found.certificate.n_pairs == 93
+        assert any(told in note for note in found.notes)
+        summary, _ = fit_tables(tmp_path / "p.csv", pairs, Columns(), FitOptions())
+        assert any(told in note for note in summary.notes)
