@@ -587,7 +587,8 @@ class TestProcesses:
         time.sleep(2.5)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
-        assert process.returncode == 130, err
+        # Ended by the signal itself, it is 130 to a shell as well.
+        assert process.returncode in (130, -2), err
         assert err.strip() == "interrupted; nothing was written"
         assert model.read_bytes() == b"old"
         names = {path.name for path in tmp_path.iterdir()}
