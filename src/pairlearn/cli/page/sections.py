@@ -175,7 +175,7 @@ def _certificate(judged: Judged) -> Html:
             "random from the kind of points that the model will be used for"
         )
         basis += (
-            "."
+            ", and if as many answers are wrong as is said here."
             if certificate.flip_rate
             else (
                 ", and answered rightly: a wrong answer counts as an error of the "
