@@ -18,6 +18,7 @@ from pairlearn.risks import (
     ProductRisk,
     answer_coefficients,
 )
+from pairlearn.shares import pair_shares
 from pairlearn.terms import HostPairTerms
 from pairlearn.threads import compiled_module
 
@@ -127,6 +128,29 @@ class TestValueAndGradient:
             as_points(X).coupled(*pairs).value_and_gradient(RISKS["logistic"], w, 0.2)
         )
         assert_close(found, by_definition(RISKS["logistic"], X, *pairs, w, 0.2), 1e-9)
+
+    @pytest.mark.parametrize("place", PLACES)
+    @pytest.mark.parametrize("weight", [1.0, 3.0])
+    def test_sure_answers_of_one_weight(self, place, weight, monkeypatch):
+        """Then one byte says all of a pair, and one logarithm serves for many."""
+        # Parts of more pairs than a product of factors takes, and some left over.
+        monkeypatch.setattr(dense, "NUMPY_BYTES", 10**6)
+        X, (index, *_), w = problem(place)
+        t = np.where(np.random.default_rng(1).random(len(index)) < 0.4, 1.0, -1.0)
+        weights = np.full(len(index), weight)
+        found = [
+            as_points(X).coupled(index, *make(t, weights))
+            .value_and_gradient(RISKS["logistic"], w, 0.2)
+            for make in (pair_shares, answer_coefficients)
+        ]  # fmt: skip
+        # Not by a risk of ours: a fault in it would be on both sides.
+        f, g = (X @ w + 0.2)[index].T
+        r = np.zeros(len(X))
+        slope = -t * expit(-t * f * g) / len(t)
+        np.add.at(r, index, slope[:, None] * np.stack([g, f], axis=1))
+        right = np.logaddexp(0, -t * f * g).mean(), X.T @ r, r.sum()
+        for one in found:
+            assert_close(one, right, 1e-12)
 
     @pytest.mark.parametrize("place", ["fresh", "shared"])
     def test_scores_beyond_the_range_of_numbers(self, place):

@@ -437,10 +437,7 @@ def test_sides_that_nobody_has_named_take_the_colours_of_the_classes():
     for _ in range(2):
         ax = plot_decision_boundary(clf, X, y=y)
         ax.figure.canvas.draw()
-        # A point deep in the right half has the colour of the class that lies there.
-        place = ax.transData.transform((3.5, 0.0)).astype(int)
-        image = np.asarray(ax.figure.canvas.buffer_rgba())
-        pictures.append(image[image.shape[0] - place[1], place[0]])
+        pictures.append(np.asarray(ax.figure.canvas.buffer_rgba()).copy())
         plt.close("all")
         clf._flip()
     np.testing.assert_array_equal(*pictures)

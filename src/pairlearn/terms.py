@@ -42,6 +42,8 @@ __all__ = [
 BLOCK = 2**14
 # The most parts that threads divide the pairs into, and the pairs a point in each.
 PARTS, SHARE = 16, 4
+# From so many blocks on, pairs that one thread has to take are worth compiled loops.
+WORTH = 8
 
 
 class Terms(Protocol):
@@ -132,7 +134,9 @@ class HostPairTerms(HostTerms):
     def risk_of(self, risk: Any, scores: Floats) -> tuple[float, Floats]:
         """Return the risk of the scores of all points, and its derivatives."""
         size = self._part_size(risk)
-        if scores.ndim > 1 or size == len(self.index):
+        n_pairs = len(self.index)
+        few = not is_additive(risk) or n_pairs < WORTH * BLOCK
+        if scores.ndim > 1 or (size == n_pairs and few):
             value, d_left, d_right = self._by_pair(risk, scores)
             return value, self._scatter(d_left, d_right)
         compiled = compiled_module() if compiled_name(risk) == "product" else None
