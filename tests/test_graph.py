@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from pairlearn import Pairs
+from pairlearn import CIPSClassifier, Pairs
+from pairlearn import graph as graphs
 
 EMPTY = np.empty((0, 2), dtype=int)
 
@@ -141,3 +142,41 @@ def test_closure_refuses_points_that_are_not_there():
     for index in ([[0, 3]], [[-1, 0]], [[0.5, 1]]):
         with pytest.raises(ValueError, match=r"pair 0|integers"):
             closure.answers(index)
+
+
+class TestFewBytes:
+    @pytest.mark.parametrize("n_pairs", [0, 1, 5, 6, 7])
+    def test_pairs_of_a_mask(self, n_pairs, monkeypatch):
+        monkeypatch.setattr(graphs, "_MANY", 3)
+        rng = np.random.default_rng(0)
+        index = rng.integers(9, size=(n_pairs, 2))
+        mask = rng.random(n_pairs) < 0.5
+        for dtype in (None, np.int32):
+            found = graphs.chosen(index, mask, dtype)
+            np.testing.assert_array_equal(found, index[mask])
+            assert found.dtype == (dtype or index.dtype)
+
+    @pytest.mark.parametrize("n_mask", [0, 3, 5, 6, 10])
+    def test_a_mask_of_other_pairs_is_refused(self, n_mask, monkeypatch):
+        monkeypatch.setattr(graphs, "_MANY", 3)
+        pairs = pairs_over(5, [[0, 1]] * 4)
+        with pytest.raises(IndexError, match=f"4 pairs, but a mask of {n_mask}"):
+            pairs[np.ones(n_mask, dtype=bool)]
+
+    def test_row_numbers_become_small_where_they_can(self):
+        index = np.array([[0, 1], [2, 3]])
+        assert graphs.narrow(index, 2**31).dtype == np.int32
+        assert graphs.narrow(index, 2**31 + 1).dtype == np.int64
+        turned = graphs.narrow(index.T, 4)
+        assert turned.flags.c_contiguous
+        np.testing.assert_array_equal(turned, index.T)
+
+    def test_users_keep_their_row_numbers(self):
+        rng = np.random.default_rng(0)
+        y = (rng.random(600) < 0.8).astype(int)
+        X = rng.normal(size=(600, 2)) + 2 * y[:, None]
+        pairs, t = Pairs.sample(X, 300, y, random_state=0)
+        before = pairs.index.copy()
+        CIPSClassifier(majority=1, random_state=0).fit(pairs, t)
+        assert pairs.index.dtype == np.intp
+        np.testing.assert_array_equal(pairs.index, before)

@@ -61,7 +61,7 @@ def times(shrink: int, repeats: int) -> dict[str, float]:
     for points in (X[:n], X[:n].astype(np.float32)):
         calls[f"{PRODUCTS}, {points.dtype}"] = products(points)
         calls[f"{INDEXED}, {points.dtype}"] = evaluation(points, y, index)
-    return found | in_turns(calls, 2 * repeats)
+    return found | in_turns(calls, 4 * repeats)
 
 
 def measure(shrink: int) -> dict[str, Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numbers
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -135,6 +137,18 @@ def split_for_assignment(
     train = np.ones(n_pairs, dtype=bool)
     train[kept] = False
     return train, np.sort(kept)
+
+
+def _chosen(pairs: Pairs, mask: NDArray[np.bool_]) -> Pairs:
+    """Return the pairs of a mask; of points in memory, with small row numbers.
+
+    Sums and products of such numbers may overflow, so they are not for users.
+    """
+    in_memory = isinstance(pairs.X, np.ndarray) or sparse.issparse(pairs.X)
+    dtype = graph.small_type(pairs.n_points) if in_memory else None
+    some = copy(pairs)
+    some.index = graph.chosen(pairs.index, mask, dtype)
+    return some
 
 
 def class_names(classes: Any, n_classes: int) -> NDArray[Any]:
@@ -453,8 +467,8 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         # Without weights they are ones that take no memory.
         plain = sample_weight is None
         heavy = weight[: len(weight) - len(kept)] if plain else weight[train]
-        learn = Answered(self._thrifty(given[train]), answers[train], heavy)
-        return learn, aside, rng
+        learn = self._thrifty(_chosen(given, train))
+        return Answered(learn, answers[train], heavy), aside, rng
 
     def _thrifty(self, pairs: Pairs) -> Pairs:
         """Return pairs to train on, without copying most of the points.

@@ -65,7 +65,7 @@ class DensePairTerms(HostPairTerms):
         if n_pairs > len(X):
             with own_threads():
                 value, r = self.risk_of(risk, scored(X, w, b, fast))
-                return value, pulled_back(X, r), r.sum()
+                return value, pulled_back(X, r, fast), r.sum()
         if fast is None:
             part = partial(self._numpy_part, risk, w, float(b))
         elif compiled_name(risk) == "product":
@@ -102,7 +102,7 @@ class DensePairTerms(HostPairTerms):
     ) -> Part:
         """Do the products by compiled loops, for a risk that NumPy computes."""
         X = self.points.X
-        rows = self.index[slice(*pairs)].ravel()
+        rows = self._compiled_pairs[0][slice(*pairs)].ravel()
         scores, total = np.empty(len(rows)), np.zeros(len(w))
         fast.score_rows(X, rows, w, b, scores)
         value, r = self._risk_of_rows(risk, scores, *pairs)
@@ -136,39 +136,49 @@ def scored(X: NDArray[Any], w: Floats, b: float | Floats, fast: Any = None) -> F
 
     Threads of BLAS would go on waiting for work after the product, and take the cores
     from what follows: each of our threads multiplies its own part. `fast` are the
-    compiled functions, if they may be used: they read float64 points faster than BLAS.
+    compiled functions, if they may be used: they read points faster than BLAS.
     """
     scores = np.empty((len(X), *w.shape[1:]))
-    size = max(1, PART_BYTES // (X.shape[1] * X.itemsize))
-    numbers = np.arange(size, dtype=np.uintp)
+    parts, numbers = _parts(X)
     # The weights follow the points: the other way round would copy these.
     own_w = w.astype(X.dtype, copy=False)
 
     def part(rows: tuple[int, int]) -> None:
         some = slice(*rows)
-        if fast is not None and X.dtype == np.float64 and w.ndim == 1:
+        if fast is not None and w.ndim == 1:
             own = numbers[: rows[1] - rows[0]]
             fast.score_rows(X[some], own, w, float(b), scores[some])
         else:
             np.add(X[some] @ own_w, b, out=scores[some], dtype=np.float64)
 
-    each(part, ranges(len(X), size))
+    each(part, parts)
     return scores
 
 
-def pulled_back(X: NDArray[Any], r: Floats) -> Floats:
+def pulled_back(X: NDArray[Any], r: Floats, fast: Any = None) -> Floats:
     """Return X^T r of a dense array of many points, summed in float64.
 
-    The parts of the sum are the same with any number of threads.
+    The parts of the sum are the same with any number of threads. `fast` are the
+    compiled functions, if they may be used.
     """
-    size = max(1, PART_BYTES // (X.shape[1] * X.itemsize))
+    parts, numbers = _parts(X)
 
     def part(rows: tuple[int, int]) -> Floats:
         some = slice(*rows)
-        return _pull(X[some], r[some])
+        if fast is None or r.ndim > 1:
+            return _pull(X[some], r[some])
+        total = np.zeros(X.shape[1])
+        fast.pull_rows(X[some], numbers[: rows[1] - rows[0]], r[some], total)
+        return total
 
-    pulled: Floats = np.sum(each(part, ranges(len(X), size)), axis=0)
+    pulled: Floats = np.sum(each(part, parts), axis=0)
     return pulled
+
+
+def _parts(X: NDArray[Any]) -> tuple[list[tuple[int, int]], Ints]:
+    """Return ranges of rows for threads to take, and the rows within the longest."""
+    size = max(1, PART_BYTES // (X.shape[1] * X.itemsize))
+    return ranges(len(X), size), np.arange(min(size, len(X)), dtype=np.uint32)
 
 
 def _pull(X: NDArray[Any], r: Floats) -> Floats:

@@ -32,8 +32,11 @@ __all__ = [
     "Closure",
     "Contradictions",
     "SpanningForest",
+    "chosen",
     "closure",
+    "narrow",
     "shuffled",
+    "small_type",
     "spanning_forest",
 ]
 
@@ -315,13 +318,40 @@ def is_disjoint(n_points: int, index: Ints) -> bool:
 
 
 def shuffled(n: int, rng: RandomState) -> Ints:
-    """Return the numbers below n in random order, as small as they can be.
-
-    Of millions of pairs each array counts.
-    """
-    order: Ints = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
+    """Return the numbers below n in random order, in little memory."""
+    order: Ints = np.arange(n, dtype=small_type(n))
     rng.shuffle(order)
     return order
+
+
+def narrow(index: Ints, n_points: int) -> Ints:
+    """Return row numbers of points in one piece, in little memory.
+
+    Of millions of pairs each array counts, and so does the time to read it.
+    """
+    return np.ascontiguousarray(index, dtype=small_type(n_points))
+
+
+def chosen(index: Ints, mask: Bools, dtype: Any = None) -> Ints:
+    """Return the pairs of a mask, as integers of any type.
+
+    A part at a time: all at once NumPy makes numbers of the mask, which take as much
+    as the pairs.
+    """
+    if len(mask) != len(index):
+        raise IndexError(f"there are {len(index)} pairs, but a mask of {len(mask)}")
+    pairs = np.empty((np.count_nonzero(mask), 2), dtype or index.dtype)
+    end = 0
+    for begin in range(0, len(index), _MANY):
+        some = index[begin : begin + _MANY][mask[begin : begin + _MANY]]
+        pairs[end : end + len(some)] = some
+        end += len(some)
+    return pairs
+
+
+def small_type(n: int) -> type[np.signedinteger[Any]]:
+    """Return the smallest type that holds the numbers below n; at least 32 bits."""
+    return np.int32 if n <= 2**31 else np.int64
 
 
 def disjoint_pairs(n_points: int, index: Ints, order: Ints) -> Ints:

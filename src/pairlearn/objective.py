@@ -26,6 +26,7 @@ from scipy.special import expit
 
 from pairlearn.curvature import pair_curvature, point_curvature
 from pairlearn.dense import compiled_for
+from pairlearn.graph import narrow
 from pairlearn.growing import first_sample
 from pairlearn.points import ArrayPoints
 from pairlearn.terms import is_additive
@@ -532,7 +533,7 @@ class PairObjective(LinearObjective):
     @cached_property
     def _sides(self) -> Ints:
         """The first points of all pairs, then the second ones."""
-        return np.ascontiguousarray(self.index.T)
+        return narrow(self.index.T, self.points.n_points)
 
 
 def _draw(n_terms: int, size: int) -> tuple[Ints, float]:

@@ -360,11 +360,7 @@ class Pairs:
         if np.ndim(key) > 1:
             raise IndexError("pairs are selected by a slice, a mask or pair numbers")
         if isinstance(key, np.ndarray) and key.dtype == bool:
-            # A mask of rows would become row numbers, which take as much as the pairs;
-            # of things in one piece each it does not.
-            index = np.ascontiguousarray(self.index)
-            couples = index.view(f"V{2 * index.itemsize}")[:, 0]
-            return self._with_index(couples[key].view(index.dtype).reshape(-1, 2))
+            return self._with_index(graph.chosen(self.index, key))
         return self._with_index(self.index[key])
 
     def __array__(

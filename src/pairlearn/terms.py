@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from pairlearn.graph import narrow
 from pairlearn.shares import equal_answers
 from pairlearn.threads import compiled_module, each, ranges
 
@@ -251,10 +252,11 @@ class HostPairTerms(HostTerms):
         )
         return value, r
 
-    @property
+    @cached_property
     def _compiled_pairs(self) -> tuple[Any, ...]:
         """The points of all pairs, and their answers, as compiled functions want."""
-        rows = self.index.view(np.uintp).ravel()
+        rows = narrow(self.index, self.points.n_points)
+        rows = rows.view(f"u{rows.itemsize}")
         equal = equal_answers(self.same, self.different)
         if equal is None:
             return rows, np.empty(0, bool), 0.0, self.same, self.different

@@ -3,7 +3,7 @@
 As many threads are used as BLAS may use at the moment: who limits BLAS, by
 OMP_NUM_THREADS, by threadpoolctl or by running in a worker of joblib or dask, limits
 this package too. Parts of the work are the same for any number of threads, and so are
-sums over them. No thread outlives a call, so a process may fork at any time.
+sums over them. No thread outlives a fit, so a process may fork at any time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
+
+from pairlearn.crew import Crew
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +35,7 @@ __all__ = [
 ]
 
 # As many threads as BLAS had when we took them over.
-_ours: ContextVar[int | None] = ContextVar("pairlearn_threads", default=None)
+_ours: ContextVar[Crew | None] = ContextVar("pairlearn_threads", default=None)
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -50,9 +52,7 @@ def n_threads() -> int:
     1
     """
     ours = _ours.get()
-    if ours is not None:
-        return ours
-    return _blas_threads()
+    return ours.n_threads if ours is not None else _blas_threads()
 
 
 @contextmanager
@@ -63,8 +63,11 @@ def own_threads() -> Iterator[None]:
     speed, and takes a core from whoever works then. So during a fit BLAS has one
     thread, and we have as many as it had before.
     """
-    with _taken.hold() as n:
-        token = _ours.set(n)
+    if _ours.get() is not None:
+        yield
+        return
+    with _taken.hold() as n, Crew(n) as crew:
+        token = _ours.set(crew)
         try:
             yield
         finally:
@@ -128,7 +131,6 @@ def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
     n = min(n_threads(), len(parts))
     if n <= 1:
         return [function(part) for part in parts]
-    # This thread works, too: starting one thread less is what small work feels.
     todo = deque(enumerate(parts))
     results: dict[int, Result] = {}
     errors: list[BaseException] = []
@@ -154,21 +156,23 @@ def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
         with np.errstate(**state):
             work()
 
-    others = [Thread(target=work_alike) for _ in range(n - 1)]
-    with single_blas():
+    with single_blas(), _crew(n) as crew:
+        jobs = crew.hand_out(work_alike, n - 1)
         try:
-            for thread in others:
-                thread.start()
             work()
         finally:
-            # Also if this thread is interrupted: none is left behind.
+            # Also if this thread is interrupted: none goes on.
             todo.clear()
-            for thread in others:
-                if thread.ident is not None:
-                    thread.join()
+            crew.settle(jobs)
     if errors:
         raise errors[0]
     return [results[number] for number in range(len(parts))]
+
+
+def _crew(n: int) -> AbstractContextManager[Crew]:
+    """Return the helpers of the fit that this is part of, or some for one call."""
+    ours = _ours.get()
+    return Crew(n) if ours is None else nullcontext(ours)
 
 
 def ranges(n: int, size: int, first: int = 0) -> list[tuple[int, int]]:

@@ -30,10 +30,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import int32, int64
+from numba import int32, int64, uintp
 
 from pairlearn.fast.compile import compiled
-from pairlearn.fast.processor import as_double, prefetch
+from pairlearn.fast.processor import as_double, nearest, prefetch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,24 +73,29 @@ def product_risk(
         other = g[i]
         z = one * other
         up = z > 0
-        z = z if up else -z
+        z = abs(z)
         x: Any = z if z < 700.0 else 700.0  # noqa: FURB136 - compiles faster
-        k: Any = int32(x * _PER_OCTAVE + 0.5)
+        k: Any = nearest(x * _PER_OCTAVE)
         r = k * _LOG_2 - x
-        p = (2.7626357241447223e-07 * r + 2.7640180796209851e-06) * r
-        p = ((p + 2.4801504346997687e-05) * r + 1.9841170270440068e-04) * r
-        p = ((p + 1.3888888932488598e-03) * r + 8.3333333856677825e-03) * r
-        p = ((p + 4.1666666666573143e-02) * r + 1.6666666666554404e-01) * r
-        p = ((p + 5.0000000000000056e-01) * r + 1.0000000000000067) * r
+        # By pairs of terms: each step waits for the one before, so there are few.
+        q = r * r
+        p = 2.7626357241447223e-07 * q
+        p = (p + (2.7640180796209851e-06 * r + 2.4801504346997687e-05)) * (q * q)
+        p += (1.9841170270440068e-04 * r + 1.3888888932488598e-03) * q
+        p = (p + (8.3333333856677825e-03 * r + 4.1666666666573143e-02)) * (q * q)
+        p += (1.6666666666554404e-01 * r + 5.0000000000000056e-01) * q
+        p += 1.0000000000000067 * r + 1.0
         # The exponent of a double, 1023 above its own, begins at bit 52.
-        e = (p + 1.0) * as_double((1023 - int64(k)) << 52)
+        e = p * as_double((1023 - int64(int32(k))) << 52)
+        # Unsigned, which spares a look at the sign.
+        at: Any = uintp(first + i)
         if same is None:
             both = weight
-            against = 0.0 if told[first + i] == up else weight
+            against = 0.0 if told[at] == up else weight
             above *= 1 + e
         else:
-            both = same[first + i] + different[first + i]
-            against = different[first + i] if up else same[first + i]
+            both = same[at] + different[at]
+            against = different[at] if up else same[at]
             s = e / (2 + e)
             q = s * s
             p = (0.088903819130566514 * q + 0.049403945243823931) * q
@@ -123,30 +128,30 @@ def pair_block(
         n = end - first
         if n > len(f):
             n = len(f)
-        at = 2 * first
         for i in range(n):
-            row = rows[at + 2 * i]
+            at: Any = uintp(first + i)
+            row = rows[at, 0]
             score = b
             for j in range(len(w)):
                 score += X[row, j] * w[j]
             f[i] = score
-            row = rows[at + 2 * i + 1]
+            row = rows[at, 1]
             score = b
             for j in range(len(w)):
                 score += X[row, j] * w[j]
             g[i] = score
         value += product_risk(told, weight, same, different, first, n, f, g)
         for i in range(0, n, 2):
-            k = at + 2 * n + i // 2
-            row = rows[k if k < 2 * end else at]
+            k = first + n + i // 4
+            row = rows[k if k < end else first, i // 2 % 2]
             for j in range(0, len(w), 64 // X.itemsize):
                 prefetch(X, row, j)
             # The last of an odd number of pairs goes with itself, which adds nothing.
             k = i + 1 if i + 1 < n else i
             share = 1.0 if i + 1 < n else 0.0
             c1, c2, c3, c4 = f[i], g[i], share * f[k], share * g[k]
-            r1, r2 = rows[at + 2 * i], rows[at + 2 * i + 1]
-            r3, r4 = rows[at + 2 * k], rows[at + 2 * k + 1]
+            r1, r2 = rows[first + i, 0], rows[first + i, 1]
+            r3, r4 = rows[first + k, 0], rows[first + k, 1]
             slope += c1 + c2 + c3 + c4
             for j in range(len(w)):
                 near = c1 * X[r1, j] + c2 * X[r2, j]
@@ -165,14 +170,15 @@ def couple(
         n = end - first
         if n > len(f):
             n = len(f)
-        at = 2 * first
         for i in range(n):
-            f[i] = scores[rows[at + 2 * i]]
-            g[i] = scores[rows[at + 2 * i + 1]]
+            at: Any = uintp(first + i)
+            f[i] = scores[rows[at, 0]]
+            g[i] = scores[rows[at, 1]]
         value += product_risk(told, weight, same, different, first, n, f, g)
         for i in range(n):
-            r[rows[at + 2 * i]] += f[i]
-            r[rows[at + 2 * i + 1]] += g[i]
+            at = uintp(first + i)
+            r[rows[at, 0]] += f[i]
+            r[rows[at, 1]] += g[i]
     return value
 
 
@@ -191,8 +197,11 @@ def score_rows(
 
 @compiled
 def pull_rows(X: NDArray[Any], rows: Ints, r: Floats, total: Floats) -> None:
-    """Add X^T r of some rows of X, an even number of them, to the total."""
-    for i in range(0, len(rows), 2):
-        one, other = rows[i], rows[i + 1]
+    """Add X^T r of some rows of X to the total.
+
+    One by one, since memory is fastest at reading on and on; it is what limits this.
+    """
+    for i in range(len(rows)):
+        row, share = rows[i], r[i]
         for j in range(len(total)):
-            total[j] += r[i] * X[one, j] + r[i + 1] * X[other, j]
+            total[j] += share * X[row, j]

@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["as_double", "prefetch"]
+__all__ = ["as_double", "nearest", "prefetch"]
 
 # What the compiler calls has other arguments than what is defined.
 _intrinsic: Any = intrinsic
@@ -28,13 +28,31 @@ def as_double(_: Any, bits: Any) -> Any:
 
 
 @_intrinsic  # type: ignore[untyped-decorator]
+def nearest(_: Any, x: Any) -> Any:
+    """Return the integer next to x, as a float."""
+
+    def generate(_: Any, builder: Any, __: Any, args: Any) -> Any:
+        double = args[0].type
+        function = _cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(double, [double]), "llvm.rint.f64"
+        )
+        return builder.call(function, args)
+
+    return types.float64(x), generate
+
+
+@_intrinsic  # type: ignore[untyped-decorator]
 def prefetch(_: Any, X: Any, row: Any, column: Any) -> Any:
     """Ask memory for the line of X that this entry is in, and do not wait for it."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = signature.args[0]
+        kind, *places = signature.args
         array = context.make_array(kind)(context, builder, args[0])
-        entry = _cgutils.get_item_pointer(context, builder, kind, array, args[1:])
+        at = [
+            context.cast(builder, value, place, types.intp)
+            for value, place in zip(args[1:], places, strict=True)
+        ]
+        entry = _cgutils.get_item_pointer(context, builder, kind, array, at)
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         function = _cgutils.get_or_insert_function(
             builder.module,

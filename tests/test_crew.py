@@ -1,0 +1,102 @@
+"""Threads that wait for work."""
+
+import os
+import threading
+
+import pytest
+
+from pairlearn.crew import Crew
+from pairlearn.threads import each, own_threads
+
+
+def test_a_helper_does_the_work_and_is_kept():
+    names, there = [], threading.Barrier(2, timeout=10)
+
+    def work():
+        names.append(threading.current_thread().name)
+        there.wait()
+
+    with Crew(2) as crew:
+        for _ in range(3):
+            jobs = crew.hand_out(work, 1)
+            there.wait()
+            crew.settle(jobs)
+        assert threading.current_thread().name not in names
+    assert len(names) == 3
+    assert len(set(names)) == 1
+
+
+def test_work_that_nobody_began_is_not_waited_for():
+    busy, free, done = threading.Event(), threading.Event(), []
+
+    def first():
+        busy.set()
+        free.wait(10)
+
+    with Crew(2) as crew:
+        jobs = crew.hand_out(first, 1)
+        assert busy.wait(10)
+        # The only helper is at work on something else.
+        crew.settle(crew.hand_out(lambda: done.append("late"), 1))
+        free.set()
+        crew.settle(jobs)
+    assert done == []
+
+
+def test_settling_waits_for_what_was_begun():
+    begun, done = threading.Event(), []
+
+    def work():
+        begun.set()
+        threading.Event().wait(0.05)
+        done.append("done")
+
+    with Crew(2) as crew:
+        jobs = crew.hand_out(work, 1)
+        assert begun.wait(10)
+        crew.settle(jobs)
+        assert done == ["done"]
+
+
+def test_no_thread_is_left_and_none_starts_afterwards():
+    before = threading.active_count()
+    with Crew(3) as crew:
+        crew.settle(crew.hand_out(lambda: None, 2))
+        assert threading.active_count() == before + 2
+    assert threading.active_count() == before
+    assert crew.hand_out(lambda: None, 2) == []
+    assert threading.active_count() == before
+
+
+def test_no_thread_starts_without_need():
+    before = threading.active_count()
+    with Crew(8):
+        assert threading.active_count() == before
+
+
+def test_a_fit_keeps_its_helpers(monkeypatch):
+    monkeypatch.setattr("pairlearn.threads._blas_threads", lambda: 2)
+    started = []
+    start = threading.Thread.start
+    monkeypatch.setattr(
+        threading.Thread, "start", lambda self: (started.append(self), start(self))[1]
+    )
+    with own_threads():
+        for _ in range(5):
+            assert each(abs, [-1, 2, -3]) == [1, 2, 3]
+            with own_threads():
+                assert each(abs, [-1, 2, -3]) == [1, 2, 3]
+        assert len(started) == 1
+    assert not started[0].is_alive()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_works_without_its_helpers(monkeypatch):
+    monkeypatch.setattr("pairlearn.threads._blas_threads", lambda: 2)
+    with own_threads():
+        each(abs, [-1, 2])
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if each(abs, [-1, 2, -3]) == [1, 2, 3] else 1)
+        assert os.waitpid(child, 0)[1] == 0
