@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from pairlearn import Pairs
+from pairlearn import CIPSClassifier, Pairs, save
+from pairlearn.auto import choose, classifier
+from pairlearn.auto.kernels import Kernel
+from tests.cli_files import write
 
 
 def common_task():
@@ -42,3 +45,37 @@ def blobs():
 def blob_pairs(blobs):
     X, y = blobs
     return Pairs.sample(X, 120, y, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    """The file of a small model, the model, and points for it."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    pairs, t = Pairs.sample(X, 30, X[:, 0] > 0, random_state=0)
+    model = CIPSClassifier(classes=("no", "yes"), random_state=0).fit(pairs, t)
+    path = tmp_path_factory.mktemp("small") / "model.skops"
+    save(model, path, about={"who": "me"})
+    return path, model, X
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """`PairClassifier` with few candidates, for tests of anything but accuracy."""
+    kernels = {
+        "standard": (Kernel("linear"),),
+        "power": (Kernel("rbf", 1.0), Kernel("laplacian", 4.0)),
+    }
+    monkeypatch.setattr(choose, "KERNELS", kernels)
+    monkeypatch.setattr(choose, "SCALES", (1.0, 4.0))
+    monkeypatch.setattr(classifier, "MOST_DEALS", 1)
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write a table, and read it as the command line does."""
+    from pairlearn.cli.tables import read_table
+
+    def go(content, name="points.csv"):
+        return read_table(write(tmp_path, name, content))
+
+    return go

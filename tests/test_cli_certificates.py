@@ -414,3 +414,30 @@ class TestHardPairs:
         assert any(told in note for note in found.notes)
         summary, _ = fit_tables(tmp_path / "p.csv", pairs, Columns(), FitOptions())
         assert any(told in note for note in summary.notes)
+
+
+@pytest.mark.parametrize(
+    ("n_pairs", "shared", "says"),
+    [
+        (3, True, "to keep some aside: there is no certificate"),
+        (20, False, "the certificate is an estimate, cross-validated"),
+    ],
+)
+def test_few_pairs_tell_what_can_be_told(n_pairs, shared, says, tmp_path):
+    points, y, rng = two_groups(2 * n_pairs)
+    points.insert(0, "id", range(2 * n_pairs))
+    points.to_csv(tmp_path / "points.csv", index=False)
+    index = rng.permutation(2 * n_pairs).reshape(-1, 2)
+    if shared:
+        index[:, 0], index[:, 1] = 0, np.arange(1, n_pairs + 1)
+        y[index[:, 1]] = np.arange(n_pairs) % 2
+    pairs = write_pairs(tmp_path / "pairs.csv", index, y, range(2 * n_pairs))
+    told = []
+    summary, _ = fit_tables(
+        tmp_path / "points.csv", pairs, Columns(), FitOptions(), told.append
+    )
+    notes = [note for note in summary.notes if "keep some aside" in note]
+    assert len(notes) == 1
+    assert says in notes[0]
+    assert (summary.certificate is None) == shared
+    assert f"learning from {n_pairs} pair(s)" in told

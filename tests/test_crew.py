@@ -2,6 +2,8 @@
 
 import os
 import threading
+import time
+import weakref
 
 import pytest
 
@@ -66,6 +68,29 @@ def test_no_thread_is_left_and_none_starts_afterwards():
     assert threading.active_count() == before
     assert crew.hand_out(lambda: None, 2) == []
     assert threading.active_count() == before
+
+
+def test_what_was_worked_on_is_not_kept():
+    class Large:
+        pass
+
+    begun = threading.Event()
+    large = Large()
+    forgotten = weakref.ref(large)
+
+    def work(_=large):
+        begun.set()
+
+    with Crew(2) as crew:
+        jobs = crew.hand_out(work, 1)
+        assert begun.wait(10)
+        crew.settle(jobs)
+        del work, jobs, large
+        for _ in range(100):
+            if forgotten() is None:
+                break
+            time.sleep(0.01)
+        assert forgotten() is None
 
 
 def test_no_thread_starts_without_need():

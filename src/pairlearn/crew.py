@@ -82,8 +82,8 @@ class Crew:
         while len(self._helpers) < n:
             # A process may end although a fit goes on in a thread that it left alone.
             helper = Thread(target=self._help, daemon=True)
-            self._helpers.append(helper)
             helper.start()
+            self._helpers.append(helper)
         jobs = [_Job(work) for _ in range(n)]
         for job in jobs:
             self._jobs.put(job)
@@ -96,5 +96,7 @@ class Crew:
             job.settle()
 
     def _help(self) -> None:
-        for job in iter(self._jobs.get, None):
+        while (job := self._jobs.get()) is not None:
             job.run()
+            # What it worked on is not ours to keep while we wait.
+            del job

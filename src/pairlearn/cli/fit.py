@@ -116,12 +116,6 @@ def fit_tables(
         )
     rng = check_random_state(options.seed)
     trained, kept = _divide(given, t, found, options.holdout, rng, notes)
-    if options.holdout and not len(kept):
-        notes.append(
-            "too few pairs, or too many that share points, to keep some aside: the "
-            "certificate is an estimate, cross-validated. For a guarantee, ask fresh "
-            "random pairs and call pairlearn certify"
-        )
     n_between = len(given) - len(trained) - len(kept)
     if n_between:
         notes.append(
@@ -137,12 +131,23 @@ def fit_tables(
             random_state=options.seed,
         ),
     )
-    step(f"learning from {len(trained)} pairs")
+    step(f"learning from {len(trained)} pair(s)")
     with telling(notes):
         model.fit(given[trained], t[trained])
     step("testing the model")
     with telling(notes):
         certificate = _certificate(model, given[kept], t[kept], options, notes)
+    if options.holdout and not len(kept):
+        outcome = (
+            "there is no certificate"
+            if certificate is None
+            else "the certificate is an estimate, cross-validated"
+        )
+        notes.append(
+            "too few pairs, or too many that share points, to keep some aside: "
+            f"{outcome}. For a guarantee, ask fresh random pairs and call pairlearn "
+            "certify"
+        )
     if options.noise == "auto":
         notes += note_on_noise(model, certificate)
     if certificate is not None:
