@@ -56,6 +56,7 @@ def pair_objective(points, risk, shares=None, intercept=True):
 @pytest.fixture(autouse=True)
 def several_blocks(monkeypatch):
     monkeypatch.setattr(curvature, "BLOCK", 16)
+    monkeypatch.setattr(curvature, "TENSOR_BLOCK", 32)
 
 
 @pytest.mark.parametrize("name", RISKS)
@@ -79,6 +80,25 @@ def test_every_kind_of_points_in_memory(kind):
     found = objective.curvature(u)
     right = by_differences(exact, u)
     np.testing.assert_allclose(found, right, atol=atol * np.abs(right).max())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_tensors(dtype):
+    torch = pytest.importorskip("torch", reason="the extra `torch` is not installed")
+    points = X.astype(dtype)
+    found, right = (
+        pair_objective(table, RISKS["logistic"]).curvature(np.arange(5) / 5)
+        for table in (torch.from_numpy(points), points)
+    )
+    assert pair_objective(torch.from_numpy(points), RISKS["logistic"]).knows_curvature
+    rtol = 1e-9 if dtype == "float64" else 1e-4
+    np.testing.assert_allclose(found, right, atol=rtol * np.abs(right).max())
+
+
+def test_points_in_blocks_do_not_know_it():
+    da = pytest.importorskip("dask.array", reason="the extra `dask` is not installed")
+    points = da.from_array(X, chunks=(20, -1))
+    assert not pair_objective(points, RISKS["logistic"]).knows_curvature
 
 
 def test_answers_in_one_byte():

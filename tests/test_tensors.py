@@ -532,3 +532,12 @@ def test_answers_and_labels_may_be_on_a_device(blobs, blob_pairs):
     clf.assign_from_pairs(pairs, far(t), majority=1)
     clf.assign_from_points(X, far(np.where(y > 0, 1, -1)))
     np.testing.assert_array_equal(pairs.answers(far(y)), t)
+
+
+def test_few_rows_are_fetched_from_a_device():
+    """A pass over all points takes it less time than to fetch many of them."""
+    far = torch.empty(10, 3, device="meta")
+    assert as_points(torch.empty(10, 3)).most_rows > 10**9
+    assert as_points(far).most_rows == 2**16
+    # A first sample of twenty pairs a feature must fit into it.
+    assert as_points(torch.empty(10, 5000, device="meta")).most_rows == 200_000

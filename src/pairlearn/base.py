@@ -475,11 +475,13 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
 
         Few points that are in no pair do no harm, unless they are not finite.
         """
-        X, n_used = pairs.X, len(pairs.used_points())
+        X = pairs.X
         in_place = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
-        keep = self._passes_over() and in_place and 4 * n_used >= pairs.n_points
-        if keep and (n_used == pairs.n_points or is_finite(X, products=True)):
-            return pairs
+        if self._passes_over() and in_place:
+            n_used = len(pairs.used_points())
+            enough = 4 * n_used >= pairs.n_points
+            if n_used == pairs.n_points or (enough and is_finite(X, products=True)):
+                return pairs
         return pairs.compact()
 
     def _passes_over(self) -> bool:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from pairlearn.tables import is_tensor, on_host
 from pairlearn.threads import each, ranges
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ __all__ = ["pair_curvature", "point_curvature"]
 
 # Of a score, for differences to both sides.
 STEP = 1e-4
-# Each part has a matrix of its own, so there are few; and rows stay in the cache.
-PARTS, BLOCK = 8, 512
+# Each part has a matrix of its own, so there are few; and rows stay in the cache. A
+# tensor's device wants many rows at a time, and has threads of its own.
+PARTS, BLOCK, TENSOR_BLOCK = 8, 512, 2**16
 
 
 def pair_curvature(
@@ -41,7 +43,7 @@ def pair_curvature(
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_points, n_features)
+    X : ndarray, CSR matrix or tensor of shape (n_points, n_features)
         The points.
     index : ndarray of shape (n_pairs, 2)
         The pairs.
@@ -74,7 +76,7 @@ def pair_curvature(
             R, _scaled(R, rr) + _scaled(L, lr)
         )
 
-    return _summed(part, len(index))
+    return _summed(part, len(index), X)
 
 
 def point_curvature(
@@ -84,7 +86,7 @@ def point_curvature(
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_points, n_features)
+    X : ndarray, CSR matrix or tensor of shape (n_points, n_features)
         The points.
     positive, negative : ndarray of shape (n_points,)
         How much either class counts for each point.
@@ -108,11 +110,14 @@ def point_curvature(
         Z = _extended(X, some)
         return _product(Z, _scaled(Z, (up - down) / (2 * step)))
 
-    return _summed(part, len(scores))
+    return _summed(part, len(scores), X)
 
 
-def _summed(part: Callable[[int, int], Floats], n: int) -> Floats:
+def _summed(part: Callable[[int, int], Floats], n: int, X: Any) -> Floats:
     """Return the sum of a part's matrices over all terms, on all threads."""
+    if is_tensor(X):
+        blocks = ranges(n, TENSOR_BLOCK)
+        return np.asarray(sum(part(*block) for block in blocks))
 
     def several(ends: tuple[int, int]) -> Floats:
         begin, end = ends
@@ -131,9 +136,9 @@ def _extended(X: Any, rows: Ints) -> Any:
     if sparse.issparse(X):
         some = sparse.csr_array(X[rows])
         return sparse.hstack([some, np.ones((len(rows), 1))], format="csr")
-    Z = np.empty((len(rows), X.shape[1] + 1), X.dtype)
-    Z[:, :-1] = X[rows]
-    Z[:, -1] = 1
+    shape = len(rows), X.shape[1] + 1
+    Z = X.new_ones(shape) if is_tensor(X) else np.ones(shape, X.dtype)
+    Z[:, :-1] = X[rows.astype(np.intp, copy=False)]
     return Z
 
 
@@ -141,6 +146,8 @@ def _scaled(Z: Any, factor: Floats) -> Any:
     """Return the rows of Z times one number each."""
     if sparse.issparse(Z):
         return Z.multiply(factor[:, None]).tocsr()
+    if is_tensor(Z):
+        return Z * Z.new_tensor(factor)[:, None]
     return Z * factor[:, None].astype(Z.dtype, copy=False)
 
 
@@ -148,4 +155,4 @@ def _product(A: Any, B: Any) -> Floats:
     product = A.T @ B
     if sparse.issparse(product):
         product = product.toarray()
-    return np.asarray(product, dtype=np.float64)
+    return np.asarray(on_host(product), dtype=np.float64)

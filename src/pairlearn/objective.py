@@ -28,7 +28,6 @@ from pairlearn.curvature import pair_curvature, point_curvature
 from pairlearn.dense import compiled_for
 from pairlearn.graph import narrow
 from pairlearn.growing import first_sample
-from pairlearn.points import ArrayPoints
 from pairlearn.terms import is_additive
 
 if TYPE_CHECKING:
@@ -302,10 +301,10 @@ class LinearObjective(ABC):
     def knows_curvature(self) -> bool:
         """Whether second derivatives cost less than an evaluation for each weight.
 
-        They do for one score a point, points in memory, and a smooth risk that is a
+        They do for one score a point, points in one place, and a smooth risk that is a
         sum.
         """
-        here = isinstance(self.points, ArrayPoints) and self.n_outputs == 1
+        here = self.points.in_one_place and self.n_outputs == 1
         return here and is_additive(self.risk) and self.smooth
 
     def curvature(self, u: Floats) -> Floats:

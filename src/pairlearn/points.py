@@ -38,6 +38,10 @@ class Points(Protocol):
         """Number of features."""
 
     @property
+    def in_one_place(self) -> bool:
+        """Whether all points are in one array, on a device or not."""
+
+    @property
     def reads_rows(self) -> bool:
         """Whether a risk of few pairs reads no other points than theirs."""
 
@@ -97,6 +101,11 @@ class ArrayPoints:
     def n_features(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])
+
+    @property
+    def in_one_place(self) -> bool:
+        """Whether all points are in one array, on a device or not."""
+        return True
 
     @property
     def reads_rows(self) -> bool:

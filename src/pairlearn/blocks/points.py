@@ -65,6 +65,11 @@ class DaskPoints:
         return int(self.X.shape[1])
 
     @property
+    def in_one_place(self) -> bool:
+        """Whether all points are in one array, on a device or not."""
+        return False
+
+    @property
     def reads_rows(self) -> bool:
         """Whether a risk of few pairs reads no other points than theirs."""
         return False

@@ -22,6 +22,8 @@ __all__ = ["TensorPoints"]
 ROWS = 8192
 # Numbers that are held in float64 at a time.
 ENTRIES = 2**25
+# Rows worth fetching from a device, at least, and for each feature.
+FEW_ROWS, ROWS_PER_FEATURE = 2**16, 40
 
 
 class TensorPoints:
@@ -61,14 +63,24 @@ class TensorPoints:
         return int(self.X.shape[1])
 
     @property
+    def in_one_place(self) -> bool:
+        """Whether all points are in one array, on a device or not."""
+        return True
+
+    @property
     def reads_rows(self) -> bool:
         """Whether a risk of few pairs reads no other points than theirs."""
         return False
 
     @property
     def most_rows(self) -> int:
-        """How many points `take` should be asked for at most: any number."""
-        return sys.maxsize
+        """How many points `take` should be asked for at most.
+
+        A device passes over all points in less time than it takes to fetch many.
+        """
+        if self.X.device.type == "cpu":
+            return sys.maxsize
+        return max(FEW_ROWS, ROWS_PER_FEATURE * self.n_features)
 
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, in memory."""
