@@ -1,5 +1,6 @@
 """Threads that wait for work."""
 
+import contextvars
 import os
 import threading
 import time
@@ -8,7 +9,7 @@ import weakref
 import pytest
 
 from pairlearn.crew import Crew
-from pairlearn.threads import each, own_threads
+from pairlearn.threads import each, n_threads, own_threads
 
 
 def test_a_helper_does_the_work_and_is_kept():
@@ -113,6 +114,52 @@ def test_a_fit_keeps_its_helpers(monkeypatch):
                 assert each(abs, [-1, 2, -3]) == [1, 2, 3]
         assert len(started) == 1
     assert not started[0].is_alive()
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_an_interrupt_while_helpers_start_leaves_none(at, monkeypatch):
+    started, start = [], threading.Thread.start
+
+    def interrupted(self):
+        start(self)
+        started.append(self)
+        if len(started) == at:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), Crew(3) as crew:
+        crew.hand_out(lambda: None, 2)
+    for helper in started:
+        helper.join(10)
+        assert not helper.is_alive()
+
+
+def test_what_nobody_began_is_forgotten():
+    class Large:
+        pass
+
+    large = Large()
+    forgotten = weakref.ref(large)
+    crew = Crew(1)
+    # As after a fork: jobs are handed out, and there is nobody to take them.
+    crew._helpers = [threading.current_thread()]
+    crew.settle(crew.hand_out(lambda _=large: None, 1))
+    del large
+    assert forgotten() is None
+
+
+def test_a_context_that_outlives_a_fit_has_threads_again(monkeypatch):
+    monkeypatch.setattr("pairlearn.threads._blas_threads", lambda: 2)
+    with own_threads():
+        kept = contextvars.copy_context()
+    meeting = threading.Barrier(2, timeout=10)
+
+    def later():
+        with own_threads():
+            each(lambda _: meeting.wait(), range(2))
+        return n_threads()
+
+    assert kept.run(later) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")

@@ -212,6 +212,18 @@ def test_more_epochs_go_on_from_the_end(tmp_path):
     np.testing.assert_array_equal(scores(more), scores(whole))
 
 
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment hardly tell")
+def test_a_training_goes_on_with_the_points_in_another_place(tmp_path):
+    """Row numbers are small within a fit, but not for a tensor: they are the same."""
+    # So many pairs that those for training hold every point: none is copied away.
+    here = Pairs(X[:20], np.random.default_rng(0).integers(20, size=(300, 2)))
+    there, t = Pairs(torch.from_numpy(X[:20]), here.index), here.answers(Y[:20])
+    settings = {"checkpoint": tmp_path, "patience": None, "majority": 1}
+    first = net(**settings, max_epochs=2).fit(here, t)
+    more = net(**settings, max_epochs=3).fit(there, t)
+    assert losses(more, "seconds")[:2] == losses(first, "seconds")
+
+
 def test_more_patience_goes_on_from_the_end(tmp_path):
     settings = {"hidden": (64,), "lr": 0.1, "max_epochs": 30}
     first = net(**settings, patience=1, checkpoint=tmp_path).fit(PAIRS, NOISY)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pairlearn import CIPSClassifier, Pairs, dense
-from pairlearn.threads import each, n_threads, ranges, single_blas
+from pairlearn import CIPSClassifier, Pairs, dense, threads
+from pairlearn.crew import Crew
+from pairlearn.threads import each, n_threads, own_threads, ranges, single_blas
 
 
 def blas_threads():
@@ -168,3 +169,34 @@ def test_other_threads_take_overflows_as_the_caller_does():
         assert each(overflow, range(2)) == [np.inf, np.inf]
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         each(overflow, range(2))
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_an_interrupt_before_the_work_ends_it(monkeypatch):
+    done, hand_out = [], Crew.hand_out
+
+    def interrupted(self, *given):
+        hand_out(self, *given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Crew, "hand_out", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        each(lambda k: (time.sleep(0.02), done.append(k)), range(100))
+    assert len(done) < 50
+    assert set(blas_threads()) == {2}
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_an_interrupt_while_blas_is_taken_gives_it_back(monkeypatch):
+    class Interrupted:
+        def limit(self, **_):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threads, "_blas_threads", lambda: 2)
+        patch.setattr(threads, "_blas", Interrupted)
+        with pytest.raises(KeyboardInterrupt), own_threads():
+            pass
+    with own_threads():
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {2}

@@ -20,13 +20,13 @@ class _Job:
     """A piece of work that one helper begins, or nobody."""
 
     def __init__(self, work: Callable[[], None]) -> None:
-        self._work = work
+        self._work: Callable[[], None] | None = work
         self._begun, self._going_on = Lock(), Lock()
         self._going_on.acquire()
 
     def run(self) -> None:
         """Do the work, unless it is too late to begin."""
-        if self._begun.acquire(blocking=False):
+        if self._begun.acquire(blocking=False) and self._work is not None:
             try:
                 self._work()
             finally:
@@ -34,7 +34,10 @@ class _Job:
 
     def settle(self) -> None:
         """Wait for the end, if the work was begun; if not, nobody begins it now."""
-        if not self._begun.acquire(blocking=False):
+        if self._begun.acquire(blocking=False):
+            # It may lie in the queue for long, where there are no helpers any more.
+            self._work = None
+        else:
             self._going_on.acquire()
 
 
@@ -63,21 +66,21 @@ class Crew:
         self.n_threads = n_threads
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._helpers: list[Thread] = []
-        self._is_open = True
+        self.is_open = True
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._is_open = False
-        for _helper in self._helpers:
-            self._jobs.put(None)
+        self.is_open = False
+        # Each helper passes it on: also to one that an interrupt kept off the list.
+        self._jobs.put(None)
         for helper in self._helpers:
             helper.join()
 
     def hand_out(self, work: Callable[[], None], n: int) -> list[_Job]:
         """Ask n helpers to do this work; they must be settled with afterwards."""
-        if not self._is_open:
+        if not self.is_open:
             return []
         while len(self._helpers) < n:
             # A process may end although a fit goes on in a thread that it left alone.
@@ -100,3 +103,4 @@ class Crew:
             job.run()
             # What it worked on is not ours to keep while we wait.
             del job
+        self._jobs.put(None)

@@ -51,7 +51,7 @@ def n_threads() -> int:
     ...     n_threads()
     1
     """
-    ours = _ours.get()
+    ours = _our_crew()
     return ours.n_threads if ours is not None else _blas_threads()
 
 
@@ -63,7 +63,7 @@ def own_threads() -> Iterator[None]:
     speed, and takes a core from whoever works then. So during a fit BLAS has one
     thread, and we have as many as it had before.
     """
-    if _ours.get() is not None:
+    if _our_crew() is not None:
         yield
         return
     with _taken.hold() as n, Crew(n) as crew:
@@ -76,7 +76,7 @@ def own_threads() -> Iterator[None]:
 
 def single_blas() -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread; its limit comes back after."""
-    return nullcontext() if _ours.get() is not None else _taken.hold()
+    return nullcontext() if _our_crew() is not None else _taken.hold()
 
 
 class _Taken:
@@ -95,18 +95,19 @@ class _Taken:
     @contextmanager
     def hold(self) -> Iterator[int]:
         """Keep BLAS at one thread; give the number that it had before."""
-        with self.lock:
-            mine, self.is_taken = not self.is_taken, True
-            if mine:
-                self.n_threads = _blas_threads()
-        if not mine:
-            yield self.n_threads
-            return
+        mine = False
+        # An interrupt may come at any step: what was taken is given back.
         try:
-            with _blas().limit(limits=1) if self.n_threads > 1 else nullcontext():
+            with self.lock:
+                if not self.is_taken:
+                    self.n_threads = _blas_threads()
+                    mine = self.is_taken = True
+            limited = mine and self.n_threads > 1
+            with _blas().limit(limits=1) if limited else nullcontext():
                 yield self.n_threads
         finally:
-            self.is_taken = False
+            if mine:
+                self.is_taken = False
 
 
 _taken = _Taken()
@@ -157,8 +158,9 @@ def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
             work()
 
     with single_blas(), _crew(n) as crew:
-        jobs = crew.hand_out(work_alike, n - 1)
+        jobs = []
         try:
+            jobs = crew.hand_out(work_alike, n - 1)
             work()
         finally:
             # Also if this thread is interrupted: none goes on.
@@ -171,8 +173,17 @@ def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
 
 def _crew(n: int) -> AbstractContextManager[Crew]:
     """Return the helpers of the fit that this is part of, or some for one call."""
-    ours = _ours.get()
+    ours = _our_crew()
     return Crew(n) if ours is None else nullcontext(ours)
+
+
+def _our_crew() -> Crew | None:
+    """Return the helpers of the fit that this is part of, if it goes on.
+
+    A context that was copied during a fit, by an event loop say, may outlive it.
+    """
+    crew = _ours.get()
+    return crew if crew is not None and crew.is_open else None
 
 
 def ranges(n: int, size: int, first: int = 0) -> list[tuple[int, int]]:

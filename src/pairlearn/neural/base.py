@@ -181,7 +181,9 @@ class NetworkClassifier(PairClassifierBase):
                 digest.update(value.detach().cpu().double().numpy().tobytes())
         pairs = answered.pairs
         digest.update(repr((pairs.shape, pairs.n_points)).encode())
-        for part in (pairs.index, answered.t, answered.weight):
+        # Row numbers may be of any type.
+        index = pairs.index.astype(np.int64, copy=False)
+        for part in (index, answered.t, answered.weight):
             digest.update(np.ascontiguousarray(part).tobytes())
         # All points, since any may have changed: one pass costs less than an epoch.
         for begin in range(0, pairs.n_points, ROWS):
