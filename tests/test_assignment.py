@@ -259,3 +259,36 @@ def test_pairs_that_share_no_point_are_kept_for_assignment():
     )
     assert len(kept) == 100
     assert pairs[kept].is_disjoint()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_pairs_for_assignment_are_not_trained_on(shared):
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(400) < 0.8, 1, -1)
+    X = rng.normal(size=(400, 3)) + y[:, None]
+    index = (
+        rng.integers(400, size=(900, 2)) if shared else np.arange(400).reshape(-1, 2)
+    )
+    pairs = Pairs(X, index)
+    t = pairs.answers(y)
+    train, kept = split_for_assignment(
+        pairs, t, np.ones(len(t)), majority=1, assignment_size=0.3,
+        rng=np.random.RandomState(0),
+    )  # fmt: skip
+    assert train.sum() + len(kept) == len(t)
+    assert not train[kept].any()
+    assigned = CIPSClassifier(majority=1, assignment_size=0.3, random_state=0)
+    assigned.fit(pairs, t)
+    alone = CIPSClassifier(random_state=0).fit(pairs[train], t[train])
+    np.testing.assert_allclose(np.abs(assigned.coef_), np.abs(alone.coef_), rtol=1e-6)
+    other = CIPSClassifier(random_state=0).fit(pairs, t)
+    assert np.abs(np.abs(other.coef_) - np.abs(alone.coef_)).max() > 1e-4
+
+
+@pytest.mark.parametrize(("n_used", "copied"), [(100, True), (400, False)])
+def test_points_in_no_pair_are_copied_away_where_they_are_most(n_used, copied):
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    pairs = Pairs(X, np.arange(n_used).reshape(-1, 2))
+    used = CIPSClassifier()._thrifty(pairs)
+    assert (used is not pairs) == copied
+    assert len(used.X) == (n_used if copied else 1000)
