@@ -27,7 +27,7 @@ from benchmarks.scale.measure import (
     told,
 )
 from benchmarks.scale.rivals import OUTSIDE, SGD, SUPERVISED, torch_sgd
-from pairlearn import CIPSClassifier
+from pairlearn import CIPSClassifier, dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,9 +85,11 @@ def fit(
     """Fit in this process; return the median time and the peak of memory."""
     task, run = Task(n_features), fitter(method)
     epochs, core.EPOCHS = core.EPOCHS // shrink, 1
-    # Large enough that BLAS starts its threads, which keep memory of their own.
-    X, y = task.points(WARM)
-    run(*answered(X, y, fresh(WARM // 2)), y)
+    # Large enough that BLAS starts its threads, which keep memory of their own, and
+    # that numba is imported, with any number of features.
+    n_warm = max(WARM, 2 * dense.FEW // n_features)
+    X, y = task.points(n_warm)
+    run(*answered(X, y, fresh(n_warm // 2)), y)
     del X, y
     core.EPOCHS = epochs
     peak = Peak()
