@@ -7,8 +7,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.fixes import parse_version
 
 from pairlearn import CIPSClassifier, ConstrainedSpectralClustering, load, save
 from pairlearn.archive import check_sparse
@@ -179,6 +181,8 @@ def test_sparse_arrays_of_any_shape(kind, shape, tmp_path):
     model = CIPSClassifier()
     if len(shape) == 1 and kind is not sparse.coo_array:
         pytest.skip("has two dimensions, in some versions of SciPy")
+    if len(shape) == 1 and parse_version(scipy.__version__) < parse_version("1.15"):
+        pytest.skip("this SciPy cannot write arrays of one dimension")
     model.extra_ = [kind(table), kind(0 * table)]
     again = round_trip(model, tmp_path)
     for before, after in zip(model.extra_, again.extra_, strict=True):

@@ -372,8 +372,8 @@ def _parts(thing: Any) -> list[tuple[str, Any]]:
     if isinstance(thing, partial):
         return [(f".{name}", getattr(thing, name)) for name in _OF_PARTIAL]
     if sparse.issparse(thing):
-        table = thing.tocsr()
-        return [(f".{name}", getattr(table, name)) for name in _OF_SPARSE]
+        # Row and column numbers are integers always.
+        return [(".data", thing.tocoo().data)]
     if isinstance(thing, _LEAVES):
         return []
     state = thing.__getstate__() if hasattr(thing, "__dict__") else None
@@ -383,7 +383,6 @@ def _parts(thing: Any) -> list[tuple[str, Any]]:
 
 
 _OF_PARTIAL = ("func", "args", "keywords")
-_OF_SPARSE = ("data", "indices", "indptr")
 _LEAVES = (type, FunctionType, ModuleType, np.ufunc)
 
 

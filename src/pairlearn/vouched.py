@@ -9,9 +9,11 @@ chooses that: constructors that only assign, and functions that only compute.
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
 
 from pairlearn.archive import ModelFileError
 
@@ -96,6 +98,9 @@ TYPES = frozenset(
         "numpy.number",
     }
 )
+# A list of columns that a ColumnTransformer keeps in scikit-learn 1.6, not later.
+if hasattr(sys.modules[ColumnTransformer.__module__], "_RemainderColsList"):
+    TYPES |= {"sklearn.compose._column_transformer._RemainderColsList"}
 FUNCTIONS = frozenset(
     {
         "pairlearn.metrics.clustering_accuracy_scorer",
