@@ -92,6 +92,7 @@ def check(claim, output):
 def run(tmp_path, monkeypatch, capsys):
     """Run an example as a script; return what it prints, and leave its figures."""
     plt.switch_backend("agg")
+    plt.close("all")  # what other tests have left
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plt, "show", lambda: None)  # an "agg" cannot, and would warn
 
