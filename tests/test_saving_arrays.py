@@ -14,7 +14,7 @@ from sklearn.utils.fixes import parse_version
 
 from pairlearn import CIPSClassifier, ConstrainedSpectralClustering, load, save
 from pairlearn.archive import check_sparse
-from pairlearn.saving import ModelFileError
+from pairlearn.saving import ModelFileError, _first_difference
 from pairlearn.vouched import TYPES
 from tests.model_files import (
     attribute,
@@ -172,6 +172,24 @@ def test_sparse_arrays_of_other_formats(kind, tmp_path):
     arrays = {"data": np.ones((1, 3)), "offsets": integers(0)}
     message = refused_by_both(with_sparse(format=kind, **arrays), tmp_path)
     assert f"sparse array of format {kind[:20]!r}" in message
+
+
+@pytest.mark.parametrize(
+    "kind", [sparse.coo_array, sparse.csr_array, sparse.csc_matrix]
+)
+def test_any_difference_of_sparse_arrays_is_seen(kind):
+    """What was written is read again and compared, down to where each number stands."""
+    one = kind([[0.0, 1.0, 0.0], [2.0, 0.0, 0.0]])
+    others = {
+        "a number": kind([[0.0, 1.0, 0.0], [3.0, 0.0, 0.0]]),
+        "a column": kind([[0.0, 1.0, 0.0], [0.0, 2.0, 0.0]]),
+        "a row": kind([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0]]),
+        "the width": kind([[0.0, 1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]]),
+        "the type": one.astype(np.float32),
+    }
+    assert _first_difference([one], [one.copy()]) is None
+    for what, other in others.items():
+        assert _first_difference([one], [other]) is not None, what
 
 
 @pytest.mark.parametrize("kind", [sparse.coo_array, sparse.csr_array, sparse.csc_array])

@@ -54,11 +54,12 @@ class Crew:
 
     Examples
     --------
-    >>> done = []
+    >>> from threading import Event
+    >>> done = Event()
     >>> with Crew(2) as crew:
-    ...     jobs = crew.hand_out(lambda: done.append("work"), 1)
+    ...     jobs = crew.hand_out(done.set, 1)
+    ...     done.wait(timeout=10)
     ...     crew.settle(jobs)
-    >>> done in ([], ["work"])
     True
     """
 

@@ -372,8 +372,13 @@ def _parts(thing: Any) -> list[tuple[str, Any]]:
     if isinstance(thing, partial):
         return [(f".{name}", getattr(thing, name)) for name in _OF_PARTIAL]
     if sparse.issparse(thing):
-        # Row and column numbers are integers always.
-        return [(".data", thing.tocoo().data)]
+        # The one format that has any number of dimensions.
+        table = thing.tocoo()
+        return [
+            (".shape", table.shape),
+            (".coords", table.coords),
+            (".data", table.data),
+        ]
     if isinstance(thing, _LEAVES):
         return []
     state = thing.__getstate__() if hasattr(thing, "__dict__") else None
