@@ -10,7 +10,7 @@ RIVALS := $(patsubst benchmarks/rivals/%.txt,.venv-rivals-%,$(wildcard benchmark
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PAIRLEARN_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test test-slow test-oldest lint format bench bench-accuracy bench-gpu bench-scale docs clean
+.PHONY: help demo test fuzz test-slow test-oldest lint format bench bench-accuracy bench-gpu bench-scale docs clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -23,6 +23,9 @@ test: $(VENV)/dev.stamp  ## the test suite (minutes)
 
 test-slow: $(VENV)/dev.stamp  ## the tests that take longer
 	$(PIN) $(BIN)/python -m pytest -n auto -q -m slow
+
+fuzz: $(VENV)/dev.stamp  ## 1,000 damaged files of each kind, read in other processes (20 minutes)
+	$(PIN) $(BIN)/python -m tests.fuzz.flips
 
 test-oldest: $(OLDEST)/test.stamp  ## the same tests on the oldest supported versions
 	$(PIN) $(OLDEST)/bin/python -m pytest -n auto -q

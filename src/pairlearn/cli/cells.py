@@ -86,7 +86,10 @@ def id_of(cell: Any) -> str:
         return ""
     if isinstance(cell, bool):
         return str(cell).lower()
-    if isinstance(cell, float | Decimal) and cell == cell // 1:
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    # Not by //, which fails for whole numbers of more digits than are computed with.
+    if isinstance(cell, Decimal) and cell.is_finite() and cell == round(cell):
         return str(int(cell))
     return str(cell)
 

@@ -228,7 +228,7 @@ class _writer:  # noqa: N801 - used like a function
 
             kinds = [pa.string(), pa.string()] + [pa.float64()] * (len(self.names) - 2)
             schema = pa.schema(list(zip(self.names, kinds, strict=True)))
-            parquet = pq.ParquetWriter(self.path, schema)
+            parquet = pq.ParquetWriter(self.path, schema, write_page_checksum=True)
             self.file: Any = parquet
 
             def add(ids: list[str], labels: NDArray[Any], shares: Floats) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pairlearn.cli.checksum import check_checksum
 from pairlearn.cli.columns import find_answer, find_id, find_sides, ids_in
 from pairlearn.cli.errors import TableError
 from pairlearn.cli.textfile import open_text
@@ -101,6 +102,7 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
     suffix = path.suffix.lower()
     if path.is_dir():
         raise TableError(f"{path.name} is a folder; a table is needed, such as CSV")
+    check_checksum(path)
     if suffix in TEXT_SUFFIXES:
         yield from _read_text(path, n_rows)
     elif suffix in ARROW_SUFFIXES:

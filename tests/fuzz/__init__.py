@@ -1,0 +1,1 @@
+"""Damaged and forged files, by the thousand: `make fuzz`."""

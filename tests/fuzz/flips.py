@@ -1,0 +1,152 @@
+"""Files with flipped bits: refused or read as what they were, never a crash.
+
+`python -m tests.fuzz.flips` damages 1,000 files of each kind, reads each in another
+process, and prints what became of them. It fails if one ends the process, raises
+anything but a refusal in the user's words, takes more than a gigabyte or 30 seconds,
+or, where the format has a checksum, is read as something else.
+"""
+
+import argparse
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.fuzz.subjects import SUBJECTS, TABLES
+
+__all__ = ["fuzz", "is_fault", "main"]
+
+MOST_MEMORY = 2**30
+MOST_SECONDS = 30
+# To import everything and to make the files, on a machine with other things to do.
+START_SECONDS = 300
+GOOD = ("refused", "same")
+# In these formats another number is as good as the right one. A changed name of a
+# column, and one row instead of another, are told from one value as little as that.
+UNCHECKED = ("values", "other")
+
+
+def is_fault(kind, result):
+    """Whether something must not be."""
+    if result["peak"] > MOST_MEMORY:
+        return True
+    # Pages of this one have checksums, the footer has none.
+    without = kind in TABLES
+    return result["outcome"] not in GOOD + (UNCHECKED if without else ())
+
+
+def fuzz(kind, n_cases, first=0):
+    """Damage files of a kind; return what became of each, by its number.
+
+    Parameters
+    ----------
+    kind : str
+        One of `SUBJECTS`.
+    n_cases : int
+        How many files to damage.
+    first : int
+        Number of the first case, which decides what is flipped.
+
+    Returns
+    -------
+    list of dict
+        With "case", "file", "outcome", "detail" and "peak".
+    """
+    results, last = [], first + n_cases
+    while first < last:
+        results += _one_process(kind, first, last)
+        # A process that was ended by a case is followed by another.
+        first = results[-1]["case"] + 1
+    return results
+
+
+def _one_process(kind, first, last):
+    """What became of the cases until the process ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["-m", "tests.fuzz.worker", kind, folder, str(first), str(last)]
+        with (
+            tempfile.TemporaryFile("w+") as errors,
+            subprocess.Popen(
+                [sys.executable, *words],
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                cwd=Path(__file__).parents[2],
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            ) as process,
+        ):
+            lines = queue.Queue()
+            threading.Thread(
+                target=lambda: [*map(lines.put, process.stdout), lines.put("")]
+            ).start()
+            results, running = [], None
+            while True:
+                try:
+                    limit = START_SECONDS if running is None else MOST_SECONDS
+                    line = lines.get(timeout=limit)
+                except queue.Empty:
+                    process.kill()
+                    line, how = "", "hang"
+                else:
+                    how = "crash"
+                if not line:
+                    break
+                said = json.loads(line)
+                running = said.get("case", running)
+                if "outcome" in said:
+                    results.append(said)
+                    if said["peak"] > MOST_MEMORY:
+                        # The most is of the whole process: the next one begins anew.
+                        process.kill()
+                        return results
+            code = process.wait()
+            errors.seek(0)
+            told = errors.read()[-1500:]
+        if running is None:
+            raise RuntimeError(f"the files of {kind} could not be made:\n{told}")
+        if not results or results[-1]["case"] != running:
+            name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            detail = f"{name}\n{told}"
+            fault = {"case": running, "outcome": how, "detail": detail, "peak": 0}
+            results.append({**fault, "file": ""})
+        return results
+
+
+def main():
+    """Fuzz every kind and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--n", type=int, default=1000, help="files of each kind")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--kinds", nargs="+", default=list(SUBJECTS), choices=SUBJECTS)
+    options = parser.parse_args()
+    with ThreadPoolExecutor(2) as pool:
+        runs = {
+            kind: pool.submit(fuzz, kind, options.n, options.first)
+            for kind in options.kinds
+        }
+    n_faults = 0
+    print(f"{'kind':12}{'files':>7}  {'peak MB':>7}  outcomes")
+    for kind, run in runs.items():
+        results = run.result()
+        counts = Counter(result["outcome"] for result in results)
+        peak = max(result["peak"] for result in results) / 1e6
+        told = ", ".join(f"{count} {what}" for what, count in counts.most_common())
+        print(f"{kind:12}{len(results):7}  {peak:7.0f}  {told}")
+        faults = [result for result in results if is_fault(kind, result)]
+        n_faults += len(faults)
+        for fault in faults[:5]:
+            print(f"  case {fault['case']}, {fault['file']}: {fault['outcome']}")
+            print("    " + fault["detail"].strip().replace("\n", "\n    "))
+    print(f"{n_faults} faults")
+    sys.exit(bool(n_faults))
+
+
+if __name__ == "__main__":
+    main()
