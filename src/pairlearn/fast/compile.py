@@ -46,7 +46,7 @@ def compiled(function: Any) -> Any:
     return dispatcher
 
 
-class _Files(_caching.IndexDataCacheFile):  # type: ignore[misc]
+class _Files(_caching.IndexDataCacheFile):
     """The files of a function, each with a digest at its end.
 
     Pickle does not look at what follows an object.
@@ -69,7 +69,7 @@ class _Files(_caching.IndexDataCacheFile):  # type: ignore[misc]
             file.write(content.getvalue() + _digest(content.getvalue()))
 
 
-class _Cache(_caching.FunctionCache):  # type: ignore[misc]
+class _Cache(_caching.FunctionCache):
     """Numba's cache of a function, without whatever may go wrong there."""
 
     def __init__(self, function: Any) -> None:
