@@ -200,6 +200,7 @@ def reproduce(
                     n_jobs=jobs,
                     data_home=data,
                     command=_command(experiments, options, jobs),
+                    on_damaged=display.damaged,
                     on_start=display.start,
                     on_done=display.finished,
                 )
