@@ -449,7 +449,9 @@ class TestExplain:
         for words in ([], [folder / "points.csv"]):
             result = call("explain", folder / "model.skops", *words)
             assert result.exit_code == 0, result.output
-            listed = [line.split()[0] for line in result.stdout.splitlines()[1:]]
+            *listed, last = result.stdout.splitlines()[1:]
+            listed = [line.split()[0] for line in listed]
+            assert last.startswith("SHA-256 of the model file: ")
             assert set(listed) == {"width", "height", "luck", "colour", "born"}
             assert set(listed[:3]) == {"width", "height", "colour"}
 

@@ -92,7 +92,7 @@ class Certificate:
     def __str__(self) -> str:
         low, high = self.clustering_interval
         noise = f", {self.flip_rate:.1%} wrong answers" if self.flip_rate else ""
-        noise += ", cross-validated: an estimate" * self.cross_validated
+        noise += ", cross-validated: an estimate" * bool(self.cross_validated)
         return (
             f"error {self.clustering_error:.1%}, between {low:.1%} and {high:.1%}, "
             f"up to swapping the classes ({100 * self.confidence:g}% confidence, "
@@ -116,7 +116,7 @@ class Certificate:
             for name, value, (low, high) in rows
         )
         noise = f", assuming {self.flip_rate:.1%} wrong answers" * bool(self.flip_rate)
-        noise += ", cross-validated: an estimate" * self.cross_validated
+        noise += ", cross-validated: an estimate" * bool(self.cross_validated)
         caption = html.escape(
             f"Certificate: {100 * self.confidence:g}% confidence from {self.n_pairs} "
             f"pairs{noise}; no class labels used"

@@ -23,12 +23,6 @@ __all__ = ["NotebookMixin", "learned", "learned_html", "pairs_html"]
 # How much is shown: pairs, features, candidates, classes, letters of a text.
 _PAIRS, _FEATURES, _CANDIDATES, _CLASSES, _LETTERS = 4, 6, 4, 12, 28
 _CELL = "text-align:left;vertical-align:top"
-_METHODS = {
-    "pairs": "by {n_pairs} pairs and the majority",
-    "points": "by {n_points} labelled points",
-    "exclusion": "by exclusion: each point is of one class",
-    "naive": "by the naive rule, without a guarantee",
-}
 
 
 class NotebookMixin:
@@ -154,7 +148,13 @@ def _assignments(model: Any) -> str:
 
 
 def _assignment(outcome: Assignment) -> str:
-    text = _METHODS.get(outcome.method, outcome.method).format(**vars(outcome))
+    # What a file holds is put in as it is; it never says how anything is formatted.
+    text = {
+        "pairs": f"by {outcome.n_pairs} pairs and the majority",
+        "points": f"by {outcome.n_points} labelled points",
+        "exclusion": "by exclusion: each point is of one class",
+        "naive": "by the naive rule, without a guarantee",
+    }.get(str(outcome.method), str(outcome.method))
     p = outcome.p_value
     if p is not None:
         text += f" (p-value {f'{p:.2g}' if p >= 1e-4 else 'below 0.0001'})"

@@ -32,6 +32,10 @@ SAME, DIFFERENT = "#2b7a5f", "#b3366b"
 _GREY = "#8a8a8a"
 # Points of the grid on which a boundary is looked for, each way.
 _GRID = 120
+# Names of classes and columns may come from a file. They are words, not formulas
+# between dollar signs, nor a program for TeX; and long ones are cut.
+_PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+_LONGEST = 60
 
 
 def plot_decision_boundary(
@@ -219,7 +223,8 @@ def plot_scores(
         colour = COLOURS[k % len(COLOURS)]
         ax.hist(
             shown[group], edges, histtype="stepfilled", linewidth=1.4,
-            facecolor=(colour, 0.4), edgecolor=colour, label=f"{_word(y)} {name}",
+            facecolor=(colour, 0.4), edgecolor=colour,
+            label=f"{_word(y)} {_name(name)}",
         )  # fmt: skip
     ax.axvline(0, color="black", linewidth=1.2, linestyle="--", label="boundary")
     ax.set_xlabel("score f(x)")
@@ -432,7 +437,7 @@ def _draw_points(
             *points[group].T, s=size, zorder=3, linewidths=0.5, edgecolors="white",
             color=_GREY if name is None else COLOURS[k],
             marker="o" if name is None else MARKERS[k],
-            label=None if name is None else f"{word} {name}",
+            label=None if name is None else f"{word} {_name(name)}",
         )  # fmt: skip
 
 
@@ -477,9 +482,16 @@ def _in_plane(points: Floats) -> tuple[Floats, Floats | None]:
 
 
 def _label_features(ax: Any, X: Any) -> None:
-    names = [str(name) for name in getattr(X, "columns", ["feature 0", "feature 1"])]
-    ax.set_xlabel(names[0])
-    ax.set_ylabel(names[1])
+    names = getattr(X, "columns", ["feature 0", "feature 1"])
+    ax.set_xlabel(_name(names[0]), **_PLAIN)
+    ax.set_ylabel(_name(names[1]), **_PLAIN)
+
+
+def _name(name: Any) -> str:
+    """Return the name of a class or a column so that it can be drawn."""
+    text = str(name)
+    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _legend(ax: Any, *, above: bool = False) -> None:
@@ -490,6 +502,8 @@ def _legend(ax: Any, *, above: bool = False) -> None:
     if above:
         place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
     legend = ax.legend(handles, labels, frameon=False, fontsize="small", **place)
+    for text in legend.get_texts():
+        text.set(**_PLAIN)
     for handle, label in zip(legend.legend_handles, labels, strict=True):
         # As faint as among hundreds, one line would hardly be seen.
         if label in ("same", "different"):

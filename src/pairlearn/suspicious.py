@@ -211,7 +211,7 @@ class SuspiciousAnswers:
             f"{row.pair:>8}{f'{row.left}, {row.right}':>16}{_word(row.answer):>11}"
             f"{row.probability:>9.1%}{row.suspicion:>11.1%}"
             + "  in a contradictory cycle"
-            * row.contradicted
+            * bool(row.contradicted)
             for row in self.head()
         ]
         left = len(self) - len(lines)

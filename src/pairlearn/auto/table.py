@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any, overload
 
 __all__ = ["Candidate", "Candidates"]
@@ -106,13 +107,14 @@ class Candidates(Sequence[Candidate]):
                          "weight")
         )  # fmt: skip
         body = "".join(
-            f"<tr><td>{row.columns}</td><td>{row.kernel}</td>"
+            f"<tr><td>{escape(str(row.columns))}</td><td>{escape(str(row.kernel))}</td>"
             f"<td>{_number(row.scale)}</td><td>{row.log_likelihood:.4f}</td>"
             f"<td>{row.pair_error:.1%}</td><td>{row.weight:.1%}</td></tr>"
             for row in self._rows
         )
         return (
-            f"<table><caption>{self.note}</caption><thead><tr>{head}</tr></thead>"
+            f"<table><caption>{escape(str(self.note))}</caption>"
+            f"<thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>"
         )
 

@@ -11,6 +11,7 @@ import typer
 import pairlearn
 from pairlearn.cli import commands
 from pairlearn.cli.datasets import datasets
+from pairlearn.cli.ending import code_of, reason, told
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -99,22 +100,17 @@ def demo(
     Uses the breast cancer data that ships inside scikit-learn. The labels serve to
     answer "same or different?" for random pairs, and at the end to check the result.
     """
-    from pairlearn.cli.demo import FORMATS, draw, run, show
+    with told() as written:
+        from pairlearn.cli.demo import FORMATS, draw, run, show
+        from pairlearn.cli.files import check_output
+        from pairlearn.cli.show import show_written
 
-    if out.suffix not in FORMATS:
-        typer.echo(f"{out} must end in one of {', '.join(FORMATS)}", err=True)
-        raise typer.Exit(2)
-    if not out.parent.is_dir():
-        typer.echo(f"there is no folder {out.parent} to write {out.name} to", err=True)
-        raise typer.Exit(1)
-    result = run(seed)
-    show(result)
-    try:
+        check_output(out, "--out", FORMATS)
+        result = run(seed)
+        show(result)
         draw(result, out)
-    except OSError as error:
-        typer.echo(f"cannot write the figure {out}: {error}", err=True)
-        raise typer.Exit(1) from None
-    typer.echo(f"Figure: {out}")
+        written.append(out)
+        show_written("Figure", out)
 
 
 def _stop(message: str, code: int = 1) -> NoReturn:
@@ -182,46 +178,48 @@ def reproduce(
     goes on where it was when the same command is given again. At the end a report
     is written to the same folder: report.html, report.md and the figures.
     """
-    from pairlearn.cli.reproduce import Display
-    from pairlearn.reproduce.experiment import Options
-    from pairlearn.reproduce.runner import MissingDataError, plan, reproduce
+    with told() as written:
+        from pairlearn.cli.reproduce import Display
+        from pairlearn.reproduce.experiment import Options
+        from pairlearn.reproduce.runner import MissingDataError, plan, reproduce
 
-    try:
-        options = Options(trials, _names(datasets), _names(methods), quick)
-        if not plan(experiments, options):
-            raise ValueError("no experiment has these data sets and these methods")
-    except ValueError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
-    display, problem = Display(), None
-    try:
-        with display:
-            failed = reproduce(
-                experiments,
-                out,
-                options,
-                n_jobs=jobs,
-                data_home=data,
-                command=_command(experiments, options, jobs),
-                on_start=display.start,
-                on_done=display.finished,
+        try:
+            options = Options(trials, _names(datasets), _names(methods), quick)
+            if not plan(experiments, options):
+                raise ValueError("no experiment has these data sets and these methods")
+        except ValueError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(2) from None
+        display, problem = Display(), None
+        try:
+            with display:
+                failed = reproduce(
+                    experiments,
+                    out,
+                    options,
+                    n_jobs=jobs,
+                    data_home=data,
+                    command=_command(experiments, options, jobs),
+                    on_damaged=display.damaged,
+                    on_start=display.start,
+                    on_done=display.finished,
+                )
+            problem = f"{len(failed)} trials failed; see above" if failed else None
+        except MissingDataError as error:
+            problem = str(error)  # all that needs other data was run
+        except KeyboardInterrupt as stop:
+            _stop(f"stopped. {display.resume()}", code_of(stop))
+        except BrokenExecutor:
+            _stop(
+                "a worker was ended from outside, perhaps because memory ran out; "
+                f"fewer --jobs need less. {display.resume()}"
             )
-        problem = f"{len(failed)} trials failed; see above" if failed else None
-    except MissingDataError as error:
-        problem = str(error)  # all that needs other data was run
-    except KeyboardInterrupt:
-        _stop(f"stopped. {display.resume()}", 130)
-    except BrokenExecutor:
-        _stop(
-            "a worker was ended from outside, perhaps because memory ran out; fewer "
-            f"--jobs need less. {display.resume()}"
-        )
-    except OSError as error:
-        _stop(str(error))
-    if display.stored or display.there:
-        report(out)
-    if problem is not None:
-        _stop(problem)
+        except OSError as error:
+            _stop(reason(error))
+        if display.stored or display.there:
+            _report(out, written)
+        if problem is not None:
+            _stop(problem)
 
 
 @app.command(rich_help_panel=PAPER)
@@ -231,14 +229,18 @@ def report(
     ],
 ) -> None:
     """Write the report of a reproduction: report.html, report.md and figures."""
+    with told() as written:
+        _report(folder, written)
+
+
+def _report(folder: Path, written: list[Path]) -> None:
+    from pairlearn.cli.show import show_written
     from pairlearn.reproduce.report import write_report
 
-    try:
-        written = write_report(folder)
-    except OSError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
-    typer.echo(f"Report: {next(p for p in written if p.suffix == '.html')}")
+    written += write_report(folder)
+    page = next(path for path in written if path.suffix == ".html")
+    written[:] = [page]  # the others lie beside it
+    show_written("Report", page)
 
 
 def _command(experiments: list[str], options: Options, jobs: int) -> str:

@@ -6,16 +6,13 @@ the commands.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from pairlearn.cli.ending import told
 from pairlearn.cli.errors import OptionError, TableError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["certify", "check", "explain", "fit", "predict"]
 
@@ -110,50 +107,6 @@ Seed = Annotated[
 ]
 
 
-@contextmanager
-def told() -> Iterator[list[Path]]:
-    """Turn whatever goes wrong into one clear message and an exit code.
-
-    1: a problem in the data, 2: wrong usage, 130: interrupted.
-
-    Yields
-    ------
-    list of Path
-        To add the files to that have been written.
-    """
-    written: list[Path] = []
-    try:
-        yield written
-    except KeyboardInterrupt:
-        done = ", ".join(map(str, written))
-        _end(
-            f"interrupted; {f'written: {done}' if done else 'nothing was written'}", 130
-        )
-    except OptionError as error:
-        _end(str(error), 2)
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("pairlearn"):
-            raise
-        _end(
-            f"this needs {error.name}, which is not installed: "
-            "pip install 'pairlearn[cli]'",
-            1,
-        )
-    except MemoryError:
-        _end("there is not enough memory for these tables", 1)
-    except OSError as error:
-        _end(f"{error.filename or 'a file'}: {error.strerror or error}", 1)
-    except ValueError as error:
-        _end(str(error), 1)
-
-
-def _end(message: str, code: int) -> None:
-    from pairlearn.cli.show import show_error
-
-    show_error(message)
-    raise typer.Exit(code) from None
-
-
 def fit(
     points: PointsFile,
     pairs: PairsFile,
@@ -204,6 +157,14 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    forget_points: Annotated[
+        bool,
+        typer.Option(
+            "--forget-points",
+            help="Store no fingerprints of the points that the model learns from. Then "
+            "certify cannot leave them out.",
+        ),
+    ] = False,
     seed: Seed = 0,
     quiet: Quiet = False,
     id: Id = None,  # noqa: A002 - the user's word for it
@@ -227,8 +188,8 @@ def fit(
         pairlearn fit points.csv pairs.csv -o model.skops --majority healthy
     """
     with told() as written:
-        from pairlearn.cli.files import check_output
-        from pairlearn.cli.show import Progress, show_fit, show_notes
+        from pairlearn.cli.files import check_output, write_model
+        from pairlearn.cli.show import Progress, show_fit, show_notes, show_written
 
         check_output(out, "--out", (".skops",), (points, pairs))
         if report is not None:
@@ -247,26 +208,27 @@ def fit(
                 points,
                 pairs,
                 columns,
-                FitOptions(names, largest, rate, holdout, seed, report is not None),
+                FitOptions(
+                    names,
+                    largest,
+                    rate,
+                    holdout,
+                    seed,
+                    suspicious=report is not None,
+                    forget=forget_points,
+                ),
                 progress.step,
             )
             progress.step("writing")
             import_skops()
-            from pairlearn import save
-
-            save(summary.model, out, about=about)
-            written.append(out)
-            if report is not None:
-                from pairlearn.cli.page import write_page
-
-                write_page(report, summary)
-                written.append(report)
+            write_model(summary, about, out, report)
+            written += [out] if report is None else [out, report]
         if quiet:
             show_notes(summary.notes, error=True)
             return
         show_fit(summary, out, named=classes is not None or majority is not None)
         if report is not None:
-            typer.echo(f"Report: {report}")
+            show_written("Report", report)
 
 
 def predict(
@@ -412,7 +374,13 @@ def explain(
         pairlearn explain model.skops
     """
     with told():
-        from pairlearn.cli.show import Progress, show_importance, show_notes
+        from pairlearn.cli.files import digest_of
+        from pairlearn.cli.show import (
+            Progress,
+            show_digest,
+            show_importance,
+            show_notes,
+        )
 
         with Progress() as progress:
             fitted, about, notes = _load(model, progress)
@@ -441,6 +409,7 @@ def explain(
             positive = str(fitted.classes_[-1])
             what = f"Weights; a positive one speaks for {positive}:"
             show_importance(weights, what, share=False, most=most)
+        show_digest(digest_of(model))
 
 
 def check(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from pairlearn.cli.ending import told
+
 if TYPE_CHECKING:
     from pairlearn.cli.practice import DataSet, Practice
 
@@ -54,35 +56,34 @@ def datasets(
     true classes, for looking them up at the end only. The first few ship with
     scikit-learn and need no download.
     """
-    if name is None:
-        if out is not None:
-            _stop("say which data set to write, such as `cancer`", 2)
-        _list(data)
-        return
-    from pairlearn.cli.practice import find, make_practice
-    from pairlearn.datasets import DataFileError, DataUnavailableError
+    with told() as written:
+        if name is None:
+            if out is not None:
+                _stop("say which data set to write, such as `cancer`", 2)
+            _list(data)
+            return
+        from pairlearn.cli.practice import find, make_practice
+        from pairlearn.datasets import DataFileError, DataUnavailableError
 
-    try:
-        found = find(name)
-        if out is None:
-            _stop(
-                "say which folder to write to, such as "
-                f"`pairlearn datasets {found.name} -o practice`",
-                2,
+        try:
+            found = find(name)
+            if out is None:
+                _stop(
+                    "say which folder to write to, such as "
+                    f"`pairlearn datasets {found.name} -o practice`",
+                    2,
+                )
+            _check_folder(out, overwrite)
+            tables = make_practice(
+                found, pairs, n_points=points, wrong=wrong, seed=seed, data_home=data
             )
-        _check_folder(out, overwrite)
-        tables = make_practice(
-            found, pairs, n_points=points, wrong=wrong, seed=seed, data_home=data
-        )
-    except (DataUnavailableError, DataFileError) as error:
-        _stop(str(error), 1)
-    except ValueError as error:
-        _stop(str(error), 2)
-    try:
+        except (DataUnavailableError, DataFileError) as error:
+            _stop(str(error), 1)
+        except ValueError as error:
+            _stop(str(error), 2)
         _write(tables, out)
-    except OSError as error:
-        _stop(f"cannot write to {out}: {error}", 1)
-    _tell(found, tables, out)
+        written.append(out)
+        _tell(found, tables, out)
 
 
 def _list(data: Path | None) -> None:
@@ -138,7 +139,7 @@ def _write(tables: Practice, out: Path) -> None:
     out.mkdir(exist_ok=True)
     try:
         write_files({out / name: text for name, text in tables.files().items()})
-    except OSError:
+    except BaseException:  # an interruption, too
         if is_new:
             out.rmdir()
         raise

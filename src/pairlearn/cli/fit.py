@@ -62,6 +62,8 @@ class FitOptions:
         Seed.
     suspicious : bool
         Whether to look for suspicious answers.
+    forget : bool
+        Whether the model is to know nothing of the points that it learnt from.
     """
 
     classes: tuple[str, str] = ("A", "B")
@@ -70,6 +72,7 @@ class FitOptions:
     holdout: float = 0.2
     seed: int = 0
     suspicious: bool = False
+    forget: bool = False
 
 
 def fit_tables(
@@ -176,7 +179,7 @@ def fit_tables(
         importance=importance,
         version=pairlearn.__version__,
     )
-    return summary, about(summary, found, asked, trained)
+    return summary, about(summary, found, asked, trained, options)
 
 
 def keep_aside(
@@ -380,7 +383,11 @@ def _how(column: Column) -> str:
 
 
 def about(
-    summary: FitSummary, columns: list[Column], asked: Asked, trained: Ints
+    summary: FitSummary,
+    columns: list[Column],
+    asked: Asked,
+    trained: Ints,
+    options: FitOptions,
 ) -> dict[str, Any]:
     """Return what is stored beside a model, for the commands that use it."""
     certificate = summary.certificate
@@ -405,10 +412,17 @@ def about(
         if summary.importance is None
         else [[name, share] for name, share in summary.importance],
         "source": summary.source,
-        "seen": remember(
-            np.asarray(summary.model[0].transform(summary.points.iloc[rows])),
-            None
-            if asked.points.id_column is None
-            else [summary.ids[row] for row in rows.tolist()],
-        ),
+        "seen": None if options.forget else _seen(summary, asked, rows, options),
     }
+
+
+def _seen(
+    summary: FitSummary, asked: Asked, rows: Ints, options: FitOptions
+) -> dict[str, Any]:
+    """Return fingerprints of the points that the model learnt from."""
+    encoded = np.asarray(summary.model[0].transform(summary.points.iloc[rows]))
+    ids = [summary.ids[row] for row in rows.tolist()]
+    known = None if asked.points.id_column is None else ids
+    # Not whether there is a page: that makes no other model.
+    secret = asdict(options) | {"suspicious": None}
+    return remember(encoded, known, secret)

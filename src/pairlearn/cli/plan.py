@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pairlearn.cli.ending import told
+from pairlearn.cli.errors import OptionError
 from pairlearn.cli.sizes import SURE, make_plan
 
 if TYPE_CHECKING:
@@ -41,19 +43,19 @@ def plan(
     assignment (which of the two groups is which). Guess prior and error; a guess
     that is too pessimistic costs pairs, one that is too hopeful costs precision.
     """
-    try:
-        found = make_plan(
-            prior,
-            error,
-            width,
-            confidence=confidence,
-            flip_rate=flip_rate,
-            n_pairs=pairs,
-        )
-    except ValueError as problem:
-        typer.echo(str(problem), err=True)
-        raise typer.Exit(2) from None
-    show(found)
+    with told():
+        try:
+            found = make_plan(
+                prior,
+                error,
+                width,
+                confidence=confidence,
+                flip_rate=flip_rate,
+                n_pairs=pairs,
+            )
+        except ValueError as problem:
+            raise OptionError(str(problem)) from None
+        show(found)
 
 
 def show(found: Plan) -> None:

@@ -125,7 +125,9 @@ def predict_table(
             step(found.n_points)
         if not found.n_points:
             raise TableError(f"{points.name} has a header but no rows")
-    _tell(found, n_formulas, out)
+    _tell(found)
+    if out.suffix.lower() != ".parquet":
+        found.notes += _notes_on_formulas(n_formulas, name, classes)
     return found
 
 
@@ -279,7 +281,7 @@ def _count_new(part: Table, known: dict[str, set[str]], found: Predicted) -> Non
                 counts[text] = counts.get(text, 0) + 1
 
 
-def _tell(found: Predicted, n_formulas: int, out: Path) -> None:
+def _tell(found: Predicted) -> None:
     for name, counts in found.new.items():
         some = ", ".join(
             shown(text) if text else "an empty cell" for text in list(counts)[:3]
@@ -288,12 +290,21 @@ def _tell(found: Predicted, n_formulas: int, out: Path) -> None:
             f"column {name!r}: {sum(counts.values())} point(s) hold a category that "
             f"the model has not learnt from ({some}); it counts as a rare one"
         )
-    if n_formulas and out.suffix.lower() != ".parquet":
-        found.notes.append(
-            f"{n_formulas} id(s) begin with =, +, - or @. They are written as they "
-            "are; a spreadsheet would run them as formulas, so import that column as "
-            "text"
-        )
+
+
+def _notes_on_formulas(n_ids: int, name: str, classes: list[str]) -> list[str]:
+    """Return what to tell of cells that a spreadsheet would run."""
+    cells = [f"{n_ids} id(s)"] if n_ids else []
+    cells += [f"the class {shown(c)}" for c in classes if looks_like_formula(c)]
+    if looks_like_formula(name):
+        cells.append(f"the column name {shown(name)}")
+    if not cells:
+        return []
+    note = (
+        f"{' and '.join(cells)} begin with =, +, - or @. They are written as they are; "
+        "a spreadsheet would run them as formulas, so import such columns as text"
+    )
+    return [note]
 
 
 def points_for_model(model: Any, about: dict[str, Any], path: Path) -> Any:

@@ -61,6 +61,13 @@ class Display:
     def __exit__(self, *_: object) -> None:
         self.progress.stop()
 
+    def damaged(self, n_damaged: int) -> None:
+        """Say that trials of the store cannot be used."""
+        self.console.print(
+            f"{n_damaged} trials in the store are damaged or were altered. They are "
+            "removed, and run again if they are asked for"
+        )
+
     def start(self, trials: list[Trial], there: int) -> None:
         """Begin with trials to run, and some that are there already."""
         self.trials, self.there = len(trials), there

@@ -7,11 +7,19 @@ enough.
 Features are measured in steps of about 1/50,000 of the largest number of their column,
 and projected on two fixed directions. Points whose projections are within half a step
 are taken for the same. Only hashes of the two whole numbers are stored.
+
+The hashes are salted, with another salt for each model, so that no table of hashes made
+beforehand serves, and the fingerprints of two models have nothing in common even if
+their points have. The salt has to be in the file: who has the file can still ask it
+about an id, or about as many as there is time for. What that means is in the guide,
+docs/guide/saving.md.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -25,6 +33,7 @@ __all__ = ["Recognised", "Twins", "find_twins", "recognise", "remember"]
 
 _BYTES = 5
 _HEX = 2 * _BYTES  # characters of a fingerprint
+_SALT = re.compile("([0-9a-f]{2}){0,64}")
 # The last digit of six, or of a float32, is well below it.
 _STEP = 2e-5
 _DIRECTIONS = 2
@@ -121,7 +130,9 @@ def find_twins(encoded: Floats, rows: Ints, n_points: int) -> Twins:
     )
 
 
-def remember(encoded: Floats, ids: list[str] | None) -> dict[str, Any]:
+def remember(
+    encoded: Floats, ids: list[str] | None, secret: object = None
+) -> dict[str, Any]:
     """Return what is stored with a model about the points that it has learnt from.
 
     Parameters
@@ -130,17 +141,23 @@ def remember(encoded: Floats, ids: list[str] | None) -> dict[str, Any]:
         The points as numbers.
     ids : list of str or None
         Their ids; None if they are known by row numbers.
+    secret : object
+        What else tells this model from others, such as its seed and its options; JSON
+        must be able to hold it.
 
     Returns
     -------
     dict
-        Fingerprints, which say nothing about the points themselves.
+        Fingerprints, with the salt that they were made with.
     """
     steps = _steps(encoded)
     cells = np.rint(_places(encoded, steps)).astype("<i8")
-    features = {_mark(cell.tobytes()) for cell in cells}
+    salt = _salt(cells, ids, secret)
+    features = {_mark(cell.tobytes(), salt) for cell in cells}
+    names = None if ids is None else {_mark_of_id(name, salt) for name in ids}
     return {
-        "ids": None if ids is None else "".join(sorted(set(map(_mark_of_id, ids)))),
+        "salt": salt.hex(),
+        "ids": None if names is None else "".join(sorted(names)),
         "features": "".join(sorted(features)),
         "steps": steps.tolist(),
         "rows repeat": len(features) < _FEW_DIFFERENT * len(encoded),
@@ -178,20 +195,24 @@ def recognise(seen: Any, encoded: Floats, ids: list[str] | None) -> Recognised |
         or len(steps) != encoded.shape[1]
         or not all(isinstance(step, int) and abs(step) < 2000 for step in steps)
         or not isinstance(seen.get("features"), str)
+        or not _SALT.fullmatch(str(seen.get("salt", "")))
     ):
         return None
+    # Without one: a file from before fingerprints were salted.
+    salt = bytes.fromhex(str(seen.get("salt", "")))
     known = _divided(seen["features"])
     low = np.floor(_places(encoded, np.array(steps))).astype("<i8")
     by_features = np.zeros(len(encoded), dtype=bool)
     # Whatever is within half a step of a point was rounded to one of these.
     for corner in product((0, 1), repeat=_DIRECTIONS):
         cells = low + np.array(corner, dtype="<i8")
-        by_features |= np.array([_mark(c.tobytes()) in known for c in cells], bool)
+        marks = [_mark(cell.tobytes(), salt) for cell in cells]
+        by_features |= np.array([mark in known for mark in marks], dtype=bool)
     by_id = np.zeros(len(encoded), dtype=bool)
     with_ids = ids is not None and isinstance(seen.get("ids"), str)
     if ids is not None and with_ids:
         known = _divided(seen["ids"])
-        by_id = np.array([_mark_of_id(name) in known for name in ids], dtype=bool)
+        by_id = np.array([_mark_of_id(name, salt) in known for name in ids], bool)
     return Recognised(by_id, by_features, with_ids, bool(seen.get("rows repeat")))
 
 
@@ -214,12 +235,22 @@ def _places(encoded: Floats, steps: Ints) -> Floats:
     return places
 
 
-def _mark(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=_BYTES).hexdigest()
+def _salt(cells: Ints, ids: list[str] | None, secret: object) -> bytes:
+    """Return a salt that nobody can foretell who does not have all the points.
+
+    Not a random one: the same tables and the same seed make the same file.
+    """
+    digest = hashlib.blake2b(cells.tobytes(), digest_size=16, person=b"pairlearn salt")
+    digest.update(json.dumps([ids, secret], sort_keys=True).encode())
+    return digest.digest()
 
 
-def _mark_of_id(name: str) -> str:
-    return _mark(name.encode("utf-8", "surrogatepass"))
+def _mark(content: bytes, salt: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=_BYTES, key=salt).hexdigest()
+
+
+def _mark_of_id(name: str, salt: bytes) -> str:
+    return _mark(name.encode("utf-8", "surrogatepass"), salt)
 
 
 def _divided(marks: str) -> set[str]:

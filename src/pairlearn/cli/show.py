@@ -22,10 +22,12 @@ __all__ = [
     "Progress",
     "show_certified",
     "show_checked",
+    "show_digest",
     "show_fit",
     "show_importance",
     "show_notes",
     "show_predicted",
+    "show_written",
 ]
 
 _MOST_COLUMNS = 30
@@ -130,7 +132,18 @@ def show_fit(summary: FitSummary, model: Path, *, named: bool) -> None:
             "The two groups are called A and B in no particular order. To name them: "
             "--classes NAME,NAME, and --majority NAME for the larger one."
         )
-    _say(f"Model: {model}", style="bold")
+    show_written("Model", model)
+    show_digest(summary.digest)
+
+
+def show_written(what: str, path: Path) -> None:
+    """Print where something was written."""
+    _say(f"{what}: {path}", style="bold")
+
+
+def show_digest(digest: str) -> None:
+    """Print what tells a model file from others; the page of a fit has it, too."""
+    _say(f"SHA-256 of the model file: {digest}")
 
 
 def show_predicted(found: Predicted, out: Path) -> None:
@@ -141,7 +154,7 @@ def show_predicted(found: Predicted, out: Path) -> None:
     )
     _say(f"{found.n_points:,} points: {shares}")
     show_notes(found.notes)
-    _say(f"Predictions: {out}", style="bold")
+    show_written("Predictions", out)
 
 
 def show_certified(found: Certified) -> None:

@@ -53,6 +53,8 @@ class FitSummary:
         first.
     version : str
         Version of pairlearn.
+    digest : str
+        SHA-256 digest of the model file; empty if it is not written.
     """
 
     model: Any
@@ -71,3 +73,4 @@ class FitSummary:
     classes: tuple[str, str] = ("A", "B")
     importance: list[tuple[str, float]] | None = None
     version: str = ""
+    digest: str = ""

@@ -88,6 +88,7 @@ def reproduce(
     n_jobs: int | None = 1,
     data_home: Any = None,
     command: str = "pairlearn.reproduce",
+    on_damaged: Callable[[int], None] | None = None,
     on_start: Callable[[list[Trial], int], None] | None = None,
     on_done: Callable[[Done], None] | None = None,
 ) -> list[Done]:
@@ -111,6 +112,9 @@ def reproduce(
         Folder of the data sets.
     command : str
         What to record as the source of this run.
+    on_damaged : callable, optional
+        Called with how many trials of the store are damaged, if there are any. They
+        are removed, and those that are asked for are run again.
     on_start : callable, optional
         Called with the trials to run, and how many were there already.
     on_done : callable, optional
@@ -142,6 +146,9 @@ def reproduce(
     """
     trials = plan(names, options or Options())
     with Store.create(folder) as store:
+        n_damaged = store.forget_damaged()
+        if n_damaged and on_damaged:
+            on_damaged(n_damaged)
         there = store.keys()
         left = [trial for trial in trials if trial.key not in there]
         if on_start:

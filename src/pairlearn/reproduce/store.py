@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from pairlearn.reproduce.rows import TABLES, digest, problem
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -29,7 +31,8 @@ CREATE TABLE IF NOT EXISTS runs (
     id INTEGER PRIMARY KEY,
     started TEXT NOT NULL,
     command TEXT NOT NULL,
-    versions TEXT NOT NULL
+    versions TEXT NOT NULL,
+    digest TEXT
 );
 CREATE TABLE IF NOT EXISTS failures (
     experiment TEXT NOT NULL,
@@ -40,6 +43,7 @@ CREATE TABLE IF NOT EXISTS failures (
     seed INTEGER NOT NULL,
     problem TEXT NOT NULL,
     run INTEGER NOT NULL REFERENCES runs (id),
+    digest TEXT,
     PRIMARY KEY (experiment, dataset, method, settings, m, seed)
 );
 CREATE TABLE IF NOT EXISTS trials (
@@ -52,25 +56,24 @@ CREATE TABLE IF NOT EXISTS trials (
     results TEXT NOT NULL,
     seconds REAL NOT NULL,
     run INTEGER NOT NULL REFERENCES runs (id),
+    digest TEXT,
     PRIMARY KEY (experiment, dataset, method, settings, m, seed)
 );
 """
 
 _KEY = "experiment, dataset, method, settings, m, seed"
-_INSERT = (
-    "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
-    "(experiment, dataset, method, settings, m, seed) DO NOTHING"
-)
+# What must be there for a file to be a store of ours.
+_COLUMNS = {name: ", ".join(columns) for name, columns in TABLES.items()}
+_INSERT = {
+    name: f"INSERT INTO {name} ({_COLUMNS[name]}, digest) VALUES "  # noqa: S608 - constants
+    f"({', '.join('?' * (len(columns) + 1))})"
+    for name, columns in TABLES.items()
+}
+_UNLESS_THERE = f" ON CONFLICT ({_KEY}) DO NOTHING"
 _FORGET = (
     "DELETE FROM failures WHERE experiment = ? AND dataset = ? AND method = ? "
     "AND settings = ? AND m = ? AND seed = ?"
 )
-# What must be there for a file to be a store of ours.
-_COLUMNS = {
-    "runs": "id, started, command, versions",
-    "failures": f"{_KEY}, problem, run",
-    "trials": f"{_KEY}, results, seconds, run",
-}
 
 Key = tuple[str, str, str, str, int, int]
 
@@ -143,6 +146,7 @@ class Store:
                 f"--out {folder}` puts some there"
             )
         self._connection = self._open()
+        self._new = False  # whether it is known to have digests
 
     @classmethod
     def create(cls, folder: str | Path) -> Self:
@@ -176,7 +180,8 @@ class Store:
         """Turn the database's errors into ours."""
         try:
             yield
-        except sqlite3.Error as error:
+        # Unicode: a damaged name, in what the database says about it.
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise StoreError(
                 f"{self.path} cannot be used as a result store ({error}). If the disk "
                 "is full, make room; if the file is damaged or is something else, "
@@ -206,12 +211,12 @@ class Store:
         finally:
             self._connection.rollback()
 
-    def _write(self, *statements: tuple[str, tuple[Any, ...]]) -> int:
-        """Execute statements in a transaction; return the last row's number."""
+    def _write(self, *statements: tuple[str, tuple[Any, ...]]) -> None:
+        """Execute statements in a transaction."""
         with self._errors(), self._connection as connection:
+            self._add_digests()
             for statement, values in statements:
-                cursor = connection.execute(statement, values)
-        return int(cursor.lastrowid or 0)
+                connection.execute(statement, values)
 
     def _read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._errors():
@@ -221,21 +226,90 @@ class Store:
         """Record a run, and return its number."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
         row = (started, command, json.dumps(dict(versions)))
-        query = "INSERT INTO runs (started, command, versions) VALUES (?, ?, ?)"
-        return self._write((query, row))
+        insert = "INSERT INTO runs (started, command, versions) VALUES (?, ?, ?)"
+        with self._errors(), self._connection as connection:
+            self._add_digests()
+            number = int(connection.execute(insert, row).lastrowid or 0)
+            values = (digest((number, *row)), number)
+            connection.execute("UPDATE runs SET digest = ? WHERE id = ?", values)
+        return number
 
     def add(
         self, trial: Trial, results: Mapping[str, Any], *, seconds: float, run: int
     ) -> None:
         """Write one finished trial; one that is there already stays as it is."""
-        row = (*trial.key, json.dumps(dict(results), sort_keys=True), seconds, run)
-        self._write((_INSERT, row), (_FORGET, trial.key))
+        found = json.dumps(dict(results), sort_keys=True)
+        row = (*trial.key, found, float(seconds), run)
+        insert = _INSERT["trials"] + _UNLESS_THERE
+        self._write((insert, (*row, digest(row))), (_FORGET, trial.key))
 
     def add_failure(self, trial: Trial, problem: str, *, run: int) -> None:
         """Write that a trial failed, and why; a later run tries it again."""
         row = (*trial.key, problem, run)
-        insert = "INSERT INTO failures VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        self._write((_FORGET, trial.key), (insert, row))
+        insert = (_INSERT["failures"], (*row, digest(row)))
+        self._write((_FORGET, trial.key), insert)
+
+    def check(self) -> None:
+        """Refuse a store with damaged or altered rows, which no number may rest on."""
+        self._check_file()
+        damaged = self._damaged("runs")
+        if damaged:
+            number, why = damaged[0]
+            raise StoreError(
+                f"{self.path}: the record of run {number} is damaged or was altered: "
+                f"{why}. Move the file away to begin afresh, or choose another folder"
+            )
+        damaged = self._damaged("trials") + self._damaged("failures")
+        if damaged:
+            _, why = damaged[0]
+            raise StoreError(
+                f"{self.path}: {len(damaged)} trial(s) are damaged or were altered; "
+                f"the first: {why}. `pairlearn reproduce` with this folder leaves "
+                "them out, and runs again those that it is asked for"
+            )
+
+    def forget_damaged(self) -> int:
+        """Remove the trials that are damaged or were altered; return how many."""
+        self._check_file()
+        n_damaged = 0
+        for table in ("trials", "failures"):
+            rows = self._damaged(table)
+            n_damaged += len(rows)
+            query = f"DELETE FROM {table} WHERE rowid = ?"  # noqa: S608
+            if rows:
+                self._write(*((query, (number,)) for number, _ in rows))
+        return n_damaged
+
+    def _check_file(self) -> None:
+        """Look for damage to the file itself, by which rows could be lost."""
+        ((said, *_), *_) = self._read("PRAGMA integrity_check(1)")
+        if said != "ok":
+            with self._errors():
+                raise sqlite3.DatabaseError(said)
+
+    def _damaged(self, table: str) -> list[tuple[int, str]]:
+        """Return the numbers of rows that something is wrong with, and what."""
+        stored = "digest" if self._has_digests(table) else "NULL"
+        rows = self._read(f"SELECT rowid, {_COLUMNS[table]}, {stored} FROM {table}")  # noqa: S608
+        runs = {number for (number,) in self._read("SELECT id FROM runs")}
+        found = []
+        for number, *values, kept in rows:
+            why = problem(table, values, kept, runs)
+            if why:
+                where = ", ".join(str(value)[:40] for value in values[:3])
+                found.append((number, f"{where} (row {number}): {why}"))
+        return found
+
+    def _add_digests(self) -> None:
+        """Give the tables of an older store a column for digests."""
+        for table in () if self._new else TABLES:
+            if not self._has_digests(table):
+                self._connection.execute(f"ALTER TABLE {table} ADD COLUMN digest TEXT")
+        self._new = True
+
+    def _has_digests(self, table: str) -> bool:
+        columns = self._read(f"PRAGMA table_info({table})")
+        return any(name == "digest" for _, name, *_ in columns)
 
     def keys(self) -> set[Key]:
         """Return the keys of all finished trials."""

@@ -89,10 +89,21 @@ different?”, no class labels. Made with pairlearn {text(summary.version)}.</p>
 </header>
 <main>
 {body}
-</main>
+{_footer(summary)}</main>
 </body>
 </html>
 """
+
+
+def _footer(summary: FitSummary) -> str:
+    """Return to which model file the page belongs."""
+    if not summary.digest:
+        return ""
+    return (
+        '<footer class="about"><p>This page belongs to the model file with the SHA-256 '
+        f"digest <code>{text(summary.digest, most=64)}</code>. <code>pairlearn "
+        "explain</code> prints the digest of a model file.</p></footer>\n"
+    )
 
 
 def _style() -> str:

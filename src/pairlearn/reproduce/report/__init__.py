@@ -90,8 +90,9 @@ def write_report(folder: str | Path) -> list[Path]:
             write_files({path: content})
     except OSError as error:
         raise StoreError(
-            f"cannot write the report to {folder}: {error.strerror}. Copy the store to "
-            "a folder that can be written to"
+            f"cannot write the report to {folder}: {error.filename or folder}: "
+            f"{error.strerror or error}. Make room, or copy the store to a folder that "
+            "can be written to"
         ) from error
     return list(outputs)
 
@@ -100,6 +101,7 @@ def build(folder: str | Path) -> list[Section]:
     """Return the sections of the report of a folder, summary first."""
     folder = Path(folder)
     with Store(folder) as store, store.unchanging():
+        store.check()
         stored = {name: store.frame(name) for name in EXPERIMENTS}
         keys, runs, failures = store.keys(), store.runs(), store.failures()
     frames, left_out = settings.choose(stored, keys)
