@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
 from pairlearn.archive import ModelFileError
-from pairlearn.sound import check_sound
+from pairlearn.sound import check_sound, parameters_of
 from pairlearn.vouched import FUNCTIONS, SCALARS, TYPES, full_name, is_ufunc
 
 if TYPE_CHECKING:
@@ -320,7 +320,7 @@ def _object(builder: _Builder, node: dict[str, Any]) -> Any:
 
 def _complete(estimator: BaseEstimator) -> None:
     """Give parameters that are newer than the file their defaults."""
-    for name, parameter in inspect.signature(type(estimator)).parameters.items():
+    for name, parameter in parameters_of(type(estimator)).items():
         if parameter.default is not inspect.Parameter.empty:
             vars(estimator).setdefault(name, parameter.default)
 

@@ -13,7 +13,7 @@ it is given; about `partial_fit` and `warm_start` of a forged model nothing is s
 
 from __future__ import annotations
 
-__all__ = ["REVIEWED", "WHY_NOT"]
+__all__ = ["REVIEWED", "why_not"]
 
 
 def _of(home: str, names: str) -> frozenset[str]:
@@ -67,9 +67,6 @@ _NUMPY = (
         "feature_selection._",
         "from_model.SelectFromModel rfe.RFE rfe.RFECV "
         "sequential.SequentialFeatureSelector "
-        "univariate_selection.GenericUnivariateSelect univariate_selection.SelectFdr "
-        "univariate_selection.SelectFpr univariate_selection.SelectFwe "
-        "univariate_selection.SelectKBest univariate_selection.SelectPercentile "
         "variance_threshold.VarianceThreshold",
     )
     # IsotonicRegression makes its interpolation anew from its thresholds.
@@ -131,11 +128,11 @@ _HOLDERS = (
     | _of("frozen._frozen.", "FrozenEstimator")
     | _of(
         "model_selection._",
-        "classification_threshold.FixedThresholdClassifier "
-        "classification_threshold.TunedThresholdClassifierCV search.GridSearchCV "
+        "classification_threshold.FixedThresholdClassifier search.GridSearchCV "
         "search.RandomizedSearchCV",
     )
     | _of("multiclass.", "OneVsOneClassifier OneVsRestClassifier OutputCodeClassifier")
+    | _of("multiclass.", "_ConstantPredictor")
     | _of(
         "multioutput.",
         "ClassifierChain MultiOutputClassifier MultiOutputRegressor RegressorChain",
@@ -197,8 +194,7 @@ _COMPILED = _of(
 )
 # Compiled code that believes its arrays. They are checked by :mod:`pairlearn.sound`.
 _CHECKED = (
-    _of("cluster._", "agglomerative.FeatureAgglomeration")
-    | _of("cluster._kmeans.", "KMeans MiniBatchKMeans")
+    _of("cluster._kmeans.", "KMeans MiniBatchKMeans")
     | _of("feature_extraction.", "_dict_vectorizer.DictVectorizer _hash.FeatureHasher")
     | _of(
         "feature_extraction.text.", "CountVectorizer HashingVectorizer TfidfVectorizer"
@@ -209,11 +205,11 @@ _CHECKED = (
 REVIEWED: frozenset[str] = (
     _LINEAR | _NUMPY | _HOLDERS | _SETTINGS | _COMPILED | _CHECKED
 )
-# Why some that skops trusts are not above: for the error. The others are just not
-# reviewed, as of no use in a model for new points.
+# Why some are not above: for the error. Others hold a function, which cannot be saved,
+# or are of no use for new points.
 _TREES = "scikit-learn does not check the numbers in a tree"
 _NEIGHBOURS = "scikit-learn does not check the numbers in a search tree, nor the labels"
-WHY_NOT: dict[str, str] = {
+_WHY_NOT: dict[str, str] = {
     "sklearn.tree._tree.Tree": _TREES,
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": _TREES,
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper": _TREES,
@@ -239,3 +235,20 @@ WHY_NOT: dict[str, str] = {
         _NEIGHBOURS,
     ),
 }
+
+
+def why_not(name: str) -> str:
+    """Return why a type is not vouched for, or an empty text.
+
+    Parameters
+    ----------
+    name : str
+        The full name of the type.
+
+    Returns
+    -------
+    str
+    """
+    # A distance is a part of each search tree, one for each measure.
+    is_distance = name.startswith("sklearn.metrics._dist_metrics.")
+    return _NEIGHBOURS if is_distance else _WHY_NOT.get(name, "")

@@ -6,7 +6,9 @@ behind, and what it does not understand it refuses.
 
 from __future__ import annotations
 
+import inspect
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from pairlearn.archive import ModelFileError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["check_sound"]
+__all__ = ["check_sound", "parameters_of"]
 
 # Each job is a process or a thread; more than this is no help on any machine.
 _MOST_JOBS = max(64, os.cpu_count() or 1)
@@ -61,14 +63,20 @@ def check_sound(thing: Any, name: str) -> None:
 def _shadowed(thing: Any, own: Mapping[str, Any]) -> str | None:
     """Tell whether the object brings what its class defines, such as a method."""
     cls = type(thing)
-    # Fields of a dataclass have their defaults there.
+    # Fields of a dataclass have their defaults there, and some parameters too.
     fields = getattr(cls, "__dataclass_fields__", {})
     for key in own:
         if type(key) is not str:
             return "has an attribute whose name is no text"
-        if key not in fields and hasattr(cls, key):
+        if key not in fields and hasattr(cls, key) and key not in parameters_of(cls):
             return f"brings its own {key[:60]!r}, which its class defines"
     return None
+
+
+@cache
+def parameters_of(cls: type) -> Mapping[str, inspect.Parameter]:
+    """Return the arguments of a class."""
+    return inspect.signature(cls).parameters
 
 
 def _at_large(own: Mapping[str, Any]) -> str | None:
@@ -112,16 +120,6 @@ def _fits_clusters(own: Mapping[str, Any]) -> bool:
         and type(own["n_features_in_"]) is int
         and centres.flags.c_contiguous
         and len(centres) > 0
-    )
-
-
-def _fits_pools(own: Mapping[str, Any]) -> bool:
-    # The labels of features are counted in a list as long as the largest.
-    if "labels_" not in own:
-        return True
-    labels = own["labels_"]
-    return _is_array(labels, "i", own["n_features_in_"]) and bool(
-        labels.min() >= 0 and labels.max() < len(labels)
     )
 
 
@@ -226,15 +224,10 @@ def _fits_classes(own: Mapping[str, Any]) -> bool:
 
 
 def _fits_one_function(own: Mapping[str, Any]) -> bool:
-    # For a regression, or one class, both counts are that of all vectors.
+    # For a regression, or one class, the counts are there and not read.
     if "_n_support" not in own:
         return not _is_fitted_machine(own)
-    counts = own["_n_support"]
-    return (
-        _is_array(counts, "i", 2)
-        and bool(np.all(counts == len(own["support_"])))
-        and _fits_vectors(own, 2, 1)
-    )
+    return _is_array(own["_n_support"], "i", 2) and _fits_vectors(own, 2, 1)
 
 
 def _is_fitted_machine(own: Mapping[str, Any]) -> bool:
@@ -259,6 +252,13 @@ def _fits_vectors(own: Mapping[str, Any], n_classes: int, n_functions: int) -> b
             for name in ("_probA", "_probB")
         )
         and len(own["_probA"]) == len(own["_probB"])
+        # What tells to read these differs by version.
+        and all(
+            own.get(name, False) is False
+            or isinstance(own[name], str)
+            or (own[name] is True and len(own["_probA"]) == n_functions)
+            for name in ("probability", "_effective_probability")
+        )
     )
     vectors, weights = own["support_vectors_"], own["_dual_coef_"]
     of_vectors = (0, 0) if known else (n_vectors, n_features)
@@ -289,7 +289,6 @@ _CHECKS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     f"sklearn.{name}": check
     for check, names in {
         _fits_clusters: "cluster._kmeans.KMeans cluster._kmeans.MiniBatchKMeans",
-        _fits_pools: "cluster._agglomerative.FeatureAgglomeration",
         _fits_words: "feature_extraction.text.CountVectorizer "
         "feature_extraction.text.TfidfVectorizer "
         "feature_extraction._dict_vectorizer.DictVectorizer",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairlearn.archive import ModelFileError
-from pairlearn.reviewed import REVIEWED, WHY_NOT
+from pairlearn.reviewed import REVIEWED, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -254,7 +254,7 @@ def refuse_unknown(names: Collection[str]) -> None:
     unknown = sorted(names)
     if not unknown:
         return
-    reasons = sorted({WHY_NOT.get(name, "") for name in unknown})
+    reasons = sorted({why_not(name) for name in unknown})
     if "" not in reasons:
         raise ModelFileError(
             f"it holds {', '.join(name.rpartition('.')[2] for name in unknown)}; a "

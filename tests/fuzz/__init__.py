@@ -1,0 +1,1 @@
+"""Searches for input that breaks things, longer than tests may take."""
