@@ -63,6 +63,8 @@ IN_NUMPY = {
 
 TREES = [
     "sklearn.tree._tree.Tree",
+    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
+    f"{HistGradientBoostingClassifier.__module__}.HistGradientBoostingClassifier",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 ]
 
@@ -422,28 +424,29 @@ def test_an_interrupted_save_leaves_the_old_file(
     assert path.read_bytes() == b"old"
 
 
-def test_without_skops_the_error_names_the_extra(model_file, tmp_path):
+def test_without_skops_models_are_read_and_the_error_names_the_extra(
+    model_file, tmp_path
+):
     (tmp_path / "skops.py").write_text("raise ModuleNotFoundError(name='skops')")
     code = """
 import sys; sys.path.insert(0, sys.argv[1])
 import pairlearn
 from pairlearn.saving import describe
 print(describe(sys.argv[2])["kind"])
-for call in (lambda: pairlearn.load(sys.argv[2]),
-             lambda: pairlearn.save(pairlearn.CIPSClassifier(), sys.argv[1] + "/m")):
-    try:
-        call()
-    except ModuleNotFoundError as error:
-        print(error)
+print(pairlearn.load(sys.argv[2]).predict([[0.0, 0.0]]).shape)
+try:
+    pairlearn.save(pairlearn.CIPSClassifier(), sys.argv[1] + "/m")
+except ModuleNotFoundError as error:
+    print(error)
 """
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path), str(model_file[0])],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     lines = done.stdout.splitlines()
-    assert lines[0] == "CIPSClassifier"
+    assert lines[:2] == ["CIPSClassifier", "(1,)"]
     assert len(lines) == 3
-    assert all("pip install 'pairlearn[cli]'" in line for line in lines[1:])
+    assert "pip install 'pairlearn[cli]'" in lines[2]
 
 
 # Versions.
@@ -560,6 +563,8 @@ def test_what_is_vouched_for_exists(name):
     from importlib import import_module
 
     module, _, thing = name.rpartition(".")
+    if thing == "_RemainderColsList":
+        pytest.skip("a list of columns in scikit-learn 1.6, not later")
     found = getattr(import_module(module), thing)
     assert callable(found)
     assert isinstance(found, type) == (name in TYPES)
@@ -575,7 +580,7 @@ def test_every_public_estimator_is_vouched_for():
 def test_nothing_vouched_for_writes_reads_or_calls():
     """No names of input and output are on the list, whatever is added to it."""
     roots = {name.split(".")[0] for name in TYPES | FUNCTIONS}
-    assert roots == {"pairlearn", "sklearn", "scipy", "numpy", "builtins", "functools"}
+    assert roots == {"pairlearn", "sklearn", "scipy", "builtins", "functools"}
     for word in ("load", "open", "memory", "fetch", "exec", "eval", "save", "path"):
         assert not {name for name in TYPES | FUNCTIONS if word in name.lower()}
     assert not {name for name in TYPES if name.startswith("pairlearn.neural")}

@@ -212,20 +212,37 @@ def test_text_is_as_long_as_it_says(model_file, tmp_path):
     assert peak < 10 * len(data)
 
 
-def test_a_long_text_that_repeats_can_be_saved(tmp_path):
+def test_long_text_is_stored_as_it_is(tmp_path):
     model = CIPSClassifier()
-    model.extra_ = np.full(20_000, None)
-    path = saved(model, tmp_path)
-    with zipfile.ZipFile(path) as source:
-        assert source.getinfo(SCHEMA).compress_type == zipfile.ZIP_STORED
-    assert load(path).extra_.tolist() == [None] * 20_000
-    model.extra_ = np.arange(20_000).astype(str).astype(object)
-    path = saved(model, tmp_path)
-    with zipfile.ZipFile(path) as source:
-        info = source.getinfo(SCHEMA)
-        assert info.compress_type == zipfile.ZIP_DEFLATED
-        assert info.file_size > 1_000_000
-    assert load(path).extra_.tolist() == model.extra_.tolist()
+    rng = np.random.default_rng(0)
+    values = {
+        "an array": np.array([f"word {k}" for k in range(60_000)], dtype=object),
+        "a list": [None, True, -1.5, "\u0437"] * 60_000,
+        "a dict": {f"word {k}": int(rng.integers(99)) for k in range(60_000)},
+        "letters": "\ud800\u2028\U0001f600" * 99,
+    }
+    for extra in ({}, values):
+        model.extra_ = extra
+        path = saved(model, tmp_path)
+        with zipfile.ZipFile(path) as source:
+            info = source.getinfo(SCHEMA)
+        kind = zipfile.ZIP_STORED if extra else zipfile.ZIP_DEFLATED
+        assert info.compress_type == kind
+        assert (info.file_size > 1_000_000) == bool(extra)
+        # Plain values take few bytes each.
+        assert info.file_size < 4_500_000
+        again = load(path).extra_
+        assert repr(again) == repr(extra)
+        assert [type(value) for value in again.values()] == [
+            type(value) for value in extra.values()
+        ]
+
+
+def test_too_much_text_is_refused_when_saving(tmp_path, monkeypatch):
+    monkeypatch.setattr("pairlearn.archive._MOST_TEXT", 1000)
+    with pytest.raises(TypeError, match=r"cannot be saved: .* at most 1000 are read"):
+        saved(CIPSClassifier(), tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def overlapping(members, n_members, content):

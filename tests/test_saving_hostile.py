@@ -95,9 +95,10 @@ def test_the_error_names_what_a_file_asks_for(model_file, tmp_path):
 
 def test_no_function_is_called_that_a_generator_names(model_file, tmp_path):
     state = {"bit_generator": json_node("seed")}
+    text = node("TypeNode", "builtins", "str")
     content = node(
         "DictNode", "builtins", "dict", content=state,
-        key_types=node("ListNode", "builtins", "list", content=[]),
+        key_types=node("ListNode", "builtins", "list", content=[text]),
     )  # fmt: skip
     evil = node(
         "RandomGeneratorNode", "numpy.random._generator", "Generator",

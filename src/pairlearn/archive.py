@@ -1,10 +1,14 @@
 """The file of a model: a zip of a description, a schema and arrays, each checked.
 
 The file is one of skops, with restrictions that make it safe to open before anything
-is known about it: arrays are stored as they are, and text is not much longer than in
-the file, so that nothing small can unfold to something huge; member names are numbers;
-and `pairlearn.json` lists the SHA-256 of every other member. The same model gives the
-same bytes.
+is known about it: member names are numbers, and `pairlearn.json` lists the SHA-256 of
+every other member. The same model gives the same bytes.
+
+Nothing small can unfold to something huge. Arrays are stored as they are, and so is
+text beyond 1 MB; below, it may be compressed. Each item of the text is read once, and
+built once (:mod:`pairlearn.building`). So `load` takes at most 100 MB and 60 bytes for
+each byte of the file, above what the libraries take, and time in proportion; the tests
+measure both for every way to write a file that we know of.
 """
 
 from __future__ import annotations
@@ -17,10 +21,13 @@ import re
 import struct
 import zipfile
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "FORMAT",
@@ -44,10 +51,12 @@ _OF_HEADER = {
     "sha256": dict,
 }
 # A schema takes some ten kB for each estimator in a model; this is for five thousand.
-# In memory it is up to thirty times as large, so a text may not be short in the file
-# and long in fact: no longer than so many times, and the least that is always allowed.
 _MOST_TEXT = 50_000_000
-_MOST_UNFOLDED, _LEAST_TEXT = 30, 1_000_000
+# In memory text is up to thirty times as large, so a longer one is not compressed.
+_MOST_COMPRESSED = 1_000_000
+# Plain values in a list, a dict or an array of objects from which they are written
+# together: a vocabulary would else take a hundred bytes for each of its words.
+_MANY = 100
 # What scikit-learn keeps.
 _SPARSE = ("coo", "csc", "csr")
 _MEMBER = re.compile(r"pairlearn\.json|schema\.json|\d{1,9}\.np[yz]")
@@ -80,6 +89,12 @@ def pack(skops_file: bytes, header: dict[str, Any]) -> bytes:
             for old, new in names.items()
         }
     members[SCHEMA] = _text(schema)
+    if len(members[SCHEMA]) > _MOST_TEXT:
+        raise ModelFileError(
+            f"the description of its parts would have {len(members[SCHEMA])} bytes, "
+            f"and at most {_MOST_TEXT} are read; keep numbers and text in arrays that "
+            "are not of objects"
+        )
     digests = {name: _digest(content) for name, content in members.items()}
     members = {
         HEADER: _text({"format": FORMAT, **header, "sha256": digests}),
@@ -231,7 +246,7 @@ def _unfolds_well(info: zipfile.ZipInfo, data: bytes) -> bool:
     """Tell whether a text has the length it claims, and that is not out of measure."""
     if info.compress_type != zipfile.ZIP_DEFLATED:
         return False
-    if info.file_size > _LEAST_TEXT + _MOST_UNFOLDED * info.compress_size:
+    if info.file_size > _MOST_COMPRESSED:
         return False
     # Where the content starts: after a header with a name and one more field. zipfile
     # unfolds all that is there before it cuts it to the length claimed.
@@ -296,6 +311,8 @@ def _renumbered(node: Any, names: dict[str, str], done: dict[int, Any]) -> Any:
     is_node = isinstance(node.get("__loader__"), str)
     if is_node and node.get("__id__") in done:
         return done[node["__id__"]]
+    if is_node:
+        node = _folded(node)
     new = {key: _renumbered(item, names, done) for key, item in node.items()}
     if is_node:
         if isinstance(node.get("file"), str):
@@ -308,8 +325,49 @@ def _renumbered(node: Any, names: dict[str, str], done: dict[int, Any]) -> Any:
     return new
 
 
+def _folded(node: dict[str, Any]) -> dict[str, Any]:
+    """Return a node with plain values as one of all of them, if they are many."""
+    name = f"{node['__loader__']} {node['__module__']}.{node['__class__']}"
+    if len(node.get("content") or ()) < _MANY:
+        return node
+    if name == "DictNode builtins.dict":
+        texts = [kind["__class__"] == "str" for kind in node["key_types"]["content"]]
+        values = _plain(node["content"].values())
+        if values is None or not all(texts):
+            return node
+        return _plain_node(dict(zip(node["content"], values, strict=True)), node)
+    if name == "ListNode builtins.list":
+        values = _plain(node["content"])
+        return node if values is None else _plain_node(values, node)
+    if name == "NdArrayNode numpy.ndarray":
+        values = _plain(node["content"])
+        return node if values is None else {**node, "content": _plain_node(values, {})}
+    return node
+
+
+def _plain(nodes: Iterable[Any]) -> list[Any] | None:
+    """Return the values of nodes if each is a number, a text, or one of three words."""
+    if all(node["__loader__"] == "JsonNode" for node in nodes):
+        return [json.loads(node["content"]) for node in nodes]
+    return None
+
+
+def _plain_node(value: Any, source: dict[str, Any]) -> dict[str, Any]:
+    number = {"__id__": source["__id__"]} if "__id__" in source else {}
+    return {
+        "__class__": "str",
+        "__module__": "builtins",
+        "__loader__": "JsonNode",
+        "content": json.dumps(value, separators=(",", ":"), ensure_ascii=False),
+        "is_json": True,
+        **number,
+    }
+
+
 def _text(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    # Half of a letter, which a text in Python may hold, is read again as such.
+    return text.encode(errors="surrogatepass")
 
 
 def _digest(content: bytes) -> str:
@@ -323,7 +381,7 @@ def _zipped(members: dict[str, bytes]) -> bytes:
             # A date of its own would make two files of one model differ.
             info = zipfile.ZipInfo(name)
             info.external_attr = 0o644 << 16
-            if name.endswith(".json") and not _folds_too_well(content):
+            if name.endswith(".json") and len(content) <= _MOST_COMPRESSED:
                 info.compress_type = zipfile.ZIP_DEFLATED
             target.writestr(info, content)
     return buffer.getvalue()
@@ -333,10 +391,3 @@ def _stored(content: bytes) -> bytes:
     """Return the zip of a sparse array without compression."""
     with zipfile.ZipFile(io.BytesIO(content)) as source:
         return _zipped({name: source.read(name) for name in source.namelist()})
-
-
-def _folds_too_well(text: bytes) -> bool:
-    """Tell whether a text would be refused as a bomb if it were compressed."""
-    return len(text) > _LEAST_TEXT and len(text) > _MOST_UNFOLDED * len(
-        zlib.compress(text)
-    )

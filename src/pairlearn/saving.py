@@ -1,18 +1,17 @@
 """Models on disk: no code runs when one is loaded.
 
-A model is written with skops, as a description of objects and their arrays, and is read
-by building only types that this package vouches for (:mod:`pairlearn.vouched`) from a
-file that is checked first (:mod:`pairlearn.archive`).
+A model is written with skops, as a description of objects and their arrays. It is read
+from a file that is checked first (:mod:`pairlearn.archive`), by building only types
+that this package vouches for (:mod:`pairlearn.vouched`, :mod:`pairlearn.building`), and
+none that would crash when used (:mod:`pairlearn.reviewed`, :mod:`pairlearn.sound`).
 """
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import platform
 import warnings
-from collections import defaultdict
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,28 +22,23 @@ import numpy as np
 import scipy
 import sklearn
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
 import pairlearn
-from pairlearn.archive import SCHEMA, ModelFileError, check_sparse, pack, unpack
+from pairlearn.archive import SCHEMA, ModelFileError, pack, unpack
+from pairlearn.building import build
 from pairlearn.files import write_files
 from pairlearn.vouched import (
     FUNCTIONS,
-    TYPES,
-    check_generator,
     check_schema,
     check_trusted,
     refuse_unknown,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["ModelFileError", "describe", "load", "save"]
-
-# Versions that a model depends on in its first two numbers.
-_COMPARED = ("pairlearn", "scikit-learn")
 
 
 def save(model: Any, path: str | Path, *, about: dict[str, Any] | None = None) -> None:
@@ -211,7 +205,7 @@ def _skops() -> Any:
         import skops.io
     except ImportError:
         raise ModuleNotFoundError(
-            "models on disk need skops, which is not installed: "
+            "to save a model skops is needed, which is not installed: "
             "pip install 'pairlearn[cli]'",
             name="skops",
         ) from None
@@ -298,8 +292,6 @@ def _about_file(path: Any) -> Iterator[None]:
         reason = " ".join(str(error).split())[:1000]
         raise ModelFileError(f"{path} cannot be loaded: {reason}") from None
     except ModuleNotFoundError as error:
-        if error.name == "skops":
-            raise
         raise ModelFileError(
             f"{path} cannot be loaded: it needs the module {error.name}, which is not "
             "here"
@@ -316,39 +308,24 @@ def _about_file(path: Any) -> Iterator[None]:
 def _build(data: bytes, trusted: list[str]) -> tuple[dict[str, Any], Any]:
     """Return the header of a file, and its model."""
     header, members = unpack(data)
-    check_schema(json.loads(members[SCHEMA]), trusted)
-    skops = _skops()
-    vouched = {*TYPES, *FUNCTIONS, *trusted}
-    refuse_unknown(set(skops.get_untrusted_types(data=data)) - vouched)
+    schema = json.loads(members[SCHEMA])
+    refuse_unknown(check_schema(schema, trusted))
     with warnings.catch_warnings():
         # Versions are compared once for the file, not for each estimator in it.
         warnings.simplefilter("ignore", InconsistentVersionWarning)
-        model = skops.loads(data, trusted=sorted(vouched))
+        model = build(schema, members, trusted)
     if not hasattr(model, "get_params") or isinstance(model, type):
         raise ModelFileError(f"it holds a {type(model).__name__}, which is no model")
-    for _, part in _walk(model, _contents):
-        if sparse.issparse(part):
-            check_sparse(part)
-        elif isinstance(part, np.random.RandomState | np.random.Generator):
-            check_generator(part)
-        elif isinstance(part, BaseEstimator):
-            _complete(part)
     return header, model
 
 
-def _complete(estimator: BaseEstimator) -> None:
-    """Give parameters that are newer than the file their defaults."""
-    for name, parameter in inspect.signature(type(estimator)).parameters.items():
-        if parameter.default is not inspect.Parameter.empty:
-            vars(estimator).setdefault(name, parameter.default)
-
-
 def _warn_of_versions(written: dict[str, str]) -> None:
-    here = _versions()
+    # A model depends on these in their first two numbers.
+    here = {"pairlearn": pairlearn.__version__, "scikit-learn": sklearn.__version__}
     differ = [
-        f"{name} {written.get(name)} (here {here[name]})"
-        for name in _COMPARED
-        if str(written.get(name)).split(".")[:2] != here[name].split(".")[:2]
+        f"{name} {written.get(name)} (here {version})"
+        for name, version in here.items()
+        if str(written.get(name)).split(".")[:2] != version.split(".")[:2]
     ]
     if differ:
         warnings.warn(
@@ -391,22 +368,7 @@ _OF_PARTIAL = ("func", "args", "keywords")
 _LEAVES = (type, FunctionType, ModuleType, np.ufunc)
 
 
-def _contents(thing: Any) -> list[tuple[str, Any]]:
-    """Return all that an object holds, also what would not be saved with it."""
-    if sparse.issparse(thing) or isinstance(thing, _LEAVES):
-        return []
-    items = _parts(thing)
-    if isinstance(thing, set):
-        items += [("", item) for item in thing]
-    if isinstance(thing, defaultdict):
-        items.append((".default_factory", thing.default_factory))
-    own = vars(thing) if hasattr(thing, "__dict__") else {}
-    return items + [(f".{name}", value) for name, value in own.items()]
-
-
-def _walk(
-    model: Any, split: Callable[[Any], list[tuple[str, Any]]] = _parts
-) -> Iterator[tuple[str, Any]]:
+def _walk(model: Any) -> Iterator[tuple[str, Any]]:
     """Go through a model and all that it is made of, each thing once."""
     waiting, seen = [("", model)], {}
     while waiting:
@@ -416,7 +378,7 @@ def _walk(
         # Kept, so that no other object comes to have its id.
         seen[id(thing)] = thing
         yield where, thing
-        parts = [] if _is_foreign(thing) else split(thing)
+        parts = [] if _is_foreign(thing) else _parts(thing)
         waiting.extend((where + name, part) for name, part in parts)
 
 
@@ -450,8 +412,9 @@ def _refuse(where: str, part: Any) -> None:
 
 def _compare(model: Any, data: bytes) -> None:
     """Make sure that what was written gives back the model."""
-    trusted = sorted(set(_skops().get_untrusted_types(data=data)))
     try:
+        # What is not vouched for is for those who load the model to trust.
+        trusted = sorted(check_schema(json.loads(unpack(data)[1][SCHEMA])))
         _, again = _build(data, trusted)
         where = _first_difference(model, again)
     except Exception as error:

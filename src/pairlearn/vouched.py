@@ -1,35 +1,43 @@
 """What may be in a model file: the types this package vouches for.
 
-skops builds an object only if its type is trusted. The names below are those, beyond
-the estimators of scikit-learn and the types of NumPy that skops trusts by itself. Each
-has to be harmless whatever it is built from and called with, since a forged file
-chooses that: constructors that only assign, and functions that only compute.
+A file may ask for the types below and for no other, unless the user trusts it. Each has
+to be harmless whatever it is built from and called with, since a forged file chooses
+that: constructors that only assign, and functions that only compute. Those of
+scikit-learn, with the reasons, are in :mod:`pairlearn.reviewed`.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.compose import ColumnTransformer
 
 from pairlearn.archive import ModelFileError
+from pairlearn.reviewed import REVIEWED, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 __all__ = [
     "FUNCTIONS",
+    "SCALARS",
+    "SPECIAL",
     "TYPES",
-    "check_generator",
     "check_schema",
     "check_trusted",
+    "full_name",
+    "is_ufunc",
     "refuse_unknown",
 ]
 
-TYPES = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Of this package. They hand their arrays to NumPy, SciPy and the estimators that they
+# hold, and to no compiled code of our own: that is for learning.
+_OWN = frozenset(
     {
         "pairlearn.assignment.Assignment",
         "pairlearn.auto.classifier.PairClassifier",
@@ -67,40 +75,22 @@ TYPES = frozenset(
         "pairlearn.meta.PairMetaClassifier",
         "pairlearn.multiclass.OneVsRestPairClassifier",
         "pairlearn.split.PairKFold",
-        "sklearn.calibration._CalibratedClassifier",
-        "sklearn.calibration._SigmoidCalibration",
-        "sklearn.compose._column_transformer.make_column_selector",
-        "sklearn.impute._iterative._ImputerTriplet",
-        "sklearn.metrics._scorer._PassthroughScorer",
-        "sklearn.model_selection._split.GroupKFold",
-        "sklearn.model_selection._split.KFold",
-        "sklearn.model_selection._split.RepeatedKFold",
-        "sklearn.model_selection._split.RepeatedStratifiedKFold",
-        "sklearn.model_selection._split.ShuffleSplit",
-        "sklearn.model_selection._split.StratifiedKFold",
-        "sklearn.model_selection._split.StratifiedShuffleSplit",
-        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
-        "sklearn.utils._bunch.Bunch",
-        "sklearn.utils._metadata_requests.MetadataRequest",
-        "sklearn.utils._metadata_requests.MethodMetadataRequest",
-        "scipy.sparse._coo.coo_array",
-        "scipy.sparse._coo.coo_matrix",
-        "scipy.sparse._csc.csc_array",
-        "scipy.sparse._csc.csc_matrix",
-        "scipy.sparse._csr.csr_array",
-        "scipy.sparse._csr.csr_matrix",
-        "builtins.object",
-        "functools.partial",
-        "numpy.dtype",
-        "numpy.floating",
-        "numpy.integer",
-        "numpy.number",
     }
 )
-# A list of columns that a ColumnTransformer keeps in scikit-learn 1.6, not later.
-if hasattr(sys.modules[ColumnTransformer.__module__], "_RemainderColsList"):
-    TYPES |= {"sklearn.compose._column_transformer._RemainderColsList"}
+_SPARSE = frozenset(
+    f"scipy.sparse._{form}.{form}_{kind}"
+    for form in ("coo", "csc", "csr")
+    for kind in ("array", "matrix")
+)
+# Numbers and text of NumPy. Without bytes and void: of a number these make as many
+# bytes.
+SCALARS = _words(
+    "bool bool_ clongdouble complex128 complex64 datetime64 float16 float32 float64 "
+    "floating int16 int32 int64 int8 integer longdouble longlong number object_ str_ "
+    "timedelta64 uint16 uint32 uint64 uint8 ulonglong"
+)
+_SCALARS = frozenset(f"numpy.{name}" for name in SCALARS)
+TYPES = _OWN | REVIEWED | _SPARSE | {"builtins.object", "functools.partial"}
 FUNCTIONS = frozenset(
     {
         "pairlearn.metrics.clustering_accuracy_scorer",
@@ -116,12 +106,19 @@ FUNCTIONS = frozenset(
         "sklearn.metrics.pairwise.sigmoid_kernel",
     }
 )
+# Functions of scipy.special of one number, in closed form or a short series. Of the
+# others some take for ever, or read tables by numbers that they are given.
+SPECIAL = _words(
+    "cbrt entr erf erfc erfinv exp10 exp2 expit expm1 gammaln log1p log_expit "
+    "log_ndtr loggamma logit ndtr ndtri psi round"
+)
 _CLASSES = frozenset(
     {f"builtins.{name}" for name in ("bool", "float", "int", "object", "str")}
 )
-# Each kind of node in a schema, with the types that it may build; None: any that is
-# trusted. What is missing here, such as a method or an operator, no model needs.
-_NODES: dict[str, Collection[str] | None] = {
+# Each kind of node in a schema, with the types that it may build. What is missing here,
+# such as a method or an operator, no model needs.
+_NODES: dict[str, Collection[str]] = {
+    "ConstructorFromReduceNode": (),
     "DefaultDictNode": {"collections.defaultdict"},
     "DictNode": {
         "builtins.dict",
@@ -129,43 +126,31 @@ _NODES: dict[str, Collection[str] | None] = {
         "sklearn.utils._bunch.Bunch",
     },
     "DTypeNode": {"numpy.dtype"},
-    "FunctionNode": None,
+    "FunctionNode": FUNCTIONS,
     "JsonNode": {"builtins.str"},
     "ListNode": {"builtins.list"},
-    "LossNode": None,
+    "LossNode": {
+        name
+        for name in REVIEWED
+        if name.startswith(("sklearn._loss._loss.", "sklearn.linear_model._sgd_fast."))
+    },
     "MaskedArrayNode": {"numpy.ma.MaskedArray", "numpy.ma.core.MaskedArray"},
-    "NdArrayNode": None,
-    "ObjectNode": None,
+    "NdArrayNode": _SCALARS | {"numpy.ndarray"},
     "PartialNode": {"functools.partial"},
     "RandomGeneratorNode": {"numpy.random._generator.Generator"},
     "RandomStateNode": {"numpy.random.mtrand.RandomState"},
     "SetNode": {"builtins.set"},
     "SliceNode": {"builtins.slice"},
-    "SparseMatrixNode": {name for name in TYPES if name.startswith("scipy.sparse.")},
-    "TreeNode": {"sklearn.tree._tree.Tree"},
+    "SparseMatrixNode": _SPARSE,
+    "TreeNode": (),
     "TupleNode": {"builtins.tuple", "sklearn.impute._iterative._ImputerTriplet"},
-    "TypeNode": None,
+    "TypeNode": _CLASSES | _SCALARS,
 }
-# Where the types of some nodes come from.
-_HOMES = {"LossNode": "sklearn.", "NdArrayNode": "numpy.", "TypeNode": "numpy."}
-# What some nodes must not build though it is trusted: an ObjectNode sets attributes
-# freely, which types in C read without a look, and a FunctionNode is for functions.
-_NEVER: dict[str, Collection[str]] = {
-    "FunctionNode": TYPES,
-    # Of a number these make so many bytes.
-    "NdArrayNode": {"numpy.bytes_", "numpy.void"},
-    "ObjectNode": {
-        name
-        for name in TYPES
-        if name.startswith(("builtins.", "functools.", "numpy.", "scipy."))
-    },
-}
-_GENERATORS = {"MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"}
-_OF_SEED = {"entropy", "n_children_spawned", "pool_size", "spawn_key"}
-_TREES = {
-    "sklearn.tree._tree.Tree",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-}
+_ELSEWHERE = frozenset().union(*_NODES.values())
+# An ObjectNode sets attributes freely, which types in C read without a look.
+_NODES["ObjectNode"] = TYPES - _ELSEWHERE
+# A dozen estimators within each other come to half of this.
+_DEEPEST = 100
 
 
 def check_trusted(trusted: Any) -> list[str]:
@@ -191,10 +176,10 @@ def check_trusted(trusted: Any) -> list[str]:
     ]
 
 
-def check_schema(schema: Any, trusted: Collection[str] = ()) -> None:
+def check_schema(schema: Any, trusted: Collection[str] = ()) -> set[str]:
     """Refuse a schema that asks for anything no model needs.
 
-    This comes before, and does not rely on, the checks of skops.
+    Each item of the schema is looked at once, and no more is kept of it.
 
     Parameters
     ----------
@@ -202,37 +187,60 @@ def check_schema(schema: Any, trusted: Collection[str] = ()) -> None:
         Content of the schema.
     trusted : collection of str
         What the user trusts besides.
+
+    Returns
+    -------
+    set of str
+        The types that it asks for and that nobody vouches for.
     """
     protocol = schema.get("protocol") if isinstance(schema, dict) else None
     if type(protocol) is not int or protocol < 1:
         raise ModelFileError("its schema is damaged")
+    unknown: set[str] = set()
     seen: dict[int, Any] = {}
-    files: dict[str, int] = {}
-    waiting = [schema]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, list):
-            waiting.extend(node)
-        elif isinstance(node, dict):
-            if isinstance(node.get("__loader__"), str):
-                _check_node(node, trusted)
-                number = node.get("__id__")
-                # An array that many nodes read would be many times in memory.
-                file = node.get("file")
-                if file is not None and (
-                    not number or files.setdefault(file, number) != number
-                ):
-                    raise ModelFileError("its schema reads an array more than once")
-                # skops takes the first node of a number for all of them, so another
-                # content behind the same number would go unchecked.
-                if number is not None and seen.setdefault(number, node) is not node:
-                    if seen[number] != node:
-                        raise ModelFileError("its schema names two things alike")
+    files: set[str] = set()
+    # Level by level. Between a node and the next one there is at most a list or a dict.
+    level, depth = [schema], 0
+    while level:
+        depth += 1
+        if depth > 2 * _DEEPEST:
+            raise ModelFileError(
+                f"its parts lie within each other more than {_DEEPEST} deep"
+            )
+        below: list[Any] = []
+        for node in level:
+            if isinstance(node, list):
+                below.extend(node)
+            elif isinstance(node, dict):
+                if "__loader__" in node and not _is_new(node, seen, files):
                     continue
-            elif not isinstance(node.get("__id__", {}), dict):
-                # skops would take this for another node, and so any number of times.
-                raise ModelFileError("its schema is damaged")
-            waiting.extend(node.values())
+                if "__loader__" in node:
+                    unknown.update(_check_node(node, trusted))
+                elif not isinstance(node.get("__id__", {}), dict):
+                    raise ModelFileError("its schema is damaged")
+                below.extend(node.values())
+        level = below
+    return unknown
+
+
+def _is_new(node: dict[str, Any], seen: dict[int, Any], files: set[str]) -> bool:
+    """Tell whether a node is no copy of another, with the same number."""
+    number, file = node.get("__id__"), node.get("file")
+    if number is not None:
+        if type(number) is not int or number < 1:
+            raise ModelFileError("its schema is damaged")
+        if seen.setdefault(number, node) is not node:
+            # One thing is built for both, so another content would go unchecked. The
+            # copy is compared whole, and not looked into again.
+            if seen[number] != node:
+                raise ModelFileError("its schema names two things alike")
+            return False
+    if file is not None:
+        # An array that many nodes read would be many times in memory.
+        if number is None or file in files:
+            raise ModelFileError("its schema reads an array more than once")
+        files.add(file)
+    return True
 
 
 def refuse_unknown(names: Collection[str]) -> None:
@@ -246,73 +254,53 @@ def refuse_unknown(names: Collection[str]) -> None:
     unknown = sorted(names)
     if not unknown:
         return
-    if set(unknown) <= _TREES:
+    reasons = sorted({why_not(name) for name in unknown})
+    if "" not in reasons:
         raise ModelFileError(
-            "it holds decision trees; a forged tree can crash Python, because "
-            "scikit-learn does not check the numbers in it. If you know who made the "
-            f"file: load(path, trusted={unknown})"
+            f"it holds {', '.join(name.rpartition('.')[2] for name in unknown)}; a "
+            f"forged one can crash Python, because {' and '.join(reasons)}. If you "
+            f"know who made the file: load(path, trusted={unknown})"
         )
     raise ModelFileError(
         f"it asks for {', '.join(unknown)}, which pairlearn does not vouch for. Load "
         "it only if you know who made the file and what this is, such as a class of "
-        f"your own: load(path, trusted={unknown})"
+        "your own, or one of scikit-learn that was not reviewed: "
+        f"load(path, trusted={unknown})"
     )
 
 
-def check_generator(source: Any) -> None:
-    """Refuse a generator of random numbers whose place lies outside of its state.
+def full_name(node: dict[str, Any]) -> str:
+    """Return the name of the type that a node asks for."""
+    return f"{node['__module__']}.{node['__class__']}"
 
-    NumPy reads memory at this place, and does not check it.
 
-    Parameters
-    ----------
-    source : RandomState or Generator
-        As it was built.
+def is_ufunc(node: dict[str, Any]) -> bool:
+    """Tell whether a node asks for a function of NumPy on single numbers.
+
+    Where such a function is from differs by version; what it is called does not.
     """
-    is_old = isinstance(source, np.random.RandomState)
-    state = source.get_state(legacy=False) if is_old else source.bit_generator.state
-    place = size = 0
-    if state["bit_generator"] == "MT19937":
-        place, size = state["state"]["pos"], 624
-    elif state["bit_generator"] == "Philox":
-        place, size = state["buffer_pos"], 4
-    if not 0 <= place <= size:
+    home = str(node["__module__"]).partition(".")[0]
+    name = str(node["__class__"])
+    if str(node["__module__"]).startswith("scipy.special"):
+        return name in SPECIAL
+    return home == "numpy" and isinstance(getattr(np, name, None), np.ufunc)
+
+
+def _check_node(node: dict[str, Any], trusted: Collection[str]) -> list[str]:
+    """Refuse a node; or return what has to be trusted for it, in a list."""
+    loader, name = node["__loader__"], full_name(node)
+    if loader not in _NODES:
         raise ModelFileError(
-            f"it holds a generator of random numbers at place {place} of {size}"
+            f"it asks for {name} by {str(loader)[:40]}, which no model needs"
         )
-
-
-def _check_node(node: dict[str, Any], trusted: Collection[str]) -> None:
-    loader, name = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
     if loader == "DictNode":
         _check_keys(node["key_types"])
-    if name in trusted and name not in TYPES:
-        return
-    if loader not in _NODES:
-        raise ModelFileError(f"it asks for {name} by {loader}, which no model needs")
-    allowed = _NODES[loader]
-    if loader in _HOMES and not name.startswith(_HOMES[loader]):
-        allowed = _CLASSES if loader == "TypeNode" else ()
-    if (allowed is not None and name not in allowed) or name in _NEVER.get(loader, ()):
+    if name in _NODES[loader] or (loader == "FunctionNode" and is_ufunc(node)):
+        return []
+    of_numpy = loader == "NdArrayNode" and name.startswith("numpy.")
+    if name in _ELSEWHERE or name in TYPES or of_numpy:
         raise ModelFileError(f"it asks for {name} as a {loader}, which no model needs")
-    if loader == "RandomGeneratorNode":
-        state = node["content"]["bit_generator"]["content"]["bit_generator"]
-        if json.loads(state["content"]) not in _GENERATORS:
-            raise ModelFileError("it asks for a generator of numbers that is none")
-        _check_seed(node["content"]["seed_seq"])
-
-
-def _check_seed(node: Any) -> None:
-    """Refuse the seed of a generator that would take for ever to mix."""
-    values = node["content"]
-    size = values.get("pool_size", {"__loader__": "JsonNode", "content": "4"})
-    if (
-        node["__loader__"] != "DictNode"
-        or not set(values) <= _OF_SEED
-        or size["__loader__"] != "JsonNode"
-        or json.loads(size["content"]) not in range(4, 65)
-    ):
-        raise ModelFileError("it holds a generator of numbers whose seed is none")
+    return [] if name in trusted else [name]
 
 
 def _check_keys(kinds: Any) -> None:
