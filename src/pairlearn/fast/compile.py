@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
+
+from pairlearn.forks import not_while_held
 
 __all__ = ["compiled"]
 
@@ -25,3 +28,7 @@ def compiled(function: Any) -> Any:
     except RuntimeError:
         # There is no folder to keep the machine code in, so compile it each time.
         return njit(**_OPTIONS)(function)
+
+
+# A child could not compile if another thread did so while the process forked.
+not_while_held(global_compiler_lock)
