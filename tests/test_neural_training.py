@@ -1,6 +1,5 @@
-"""How networks are trained: stopping, checkpoints, interruptions, seeds, processes."""
+"""How networks are trained: stopping, checkpoints, interruptions, seeds."""
 
-import json
 import os
 import pickle
 import signal
@@ -22,6 +21,7 @@ from skorch.callbacks import Callback, LRScheduler  # noqa: E402
 
 from pairlearn import Pairs, clustering_error  # noqa: E402
 from pairlearn.neural import MLP, PairNet, ProductLoss, SDLoss  # noqa: E402
+from pairlearn.neural.checkpoint import read_checkpoint  # noqa: E402
 from pairlearn.neural.training import _hold_out  # noqa: E402
 
 # Many nets here are trained for a few epochs only: too few to leave the flat start.
@@ -302,25 +302,6 @@ def test_a_random_state_is_told_by_what_it_gives(tmp_path):
         net(**settings, random_state=state(4)).fit(PAIRS, T)
 
 
-@pytest.mark.parametrize("content", [b"", b"not a checkpoint", None], ids=str)
-def test_a_damaged_checkpoint_is_refused(content, tmp_path):
-    model = net(checkpoint=tmp_path, max_epochs=1)
-    model.fit(PAIRS, T)
-    file = tmp_path / "checkpoint.pt"
-    content = file.read_bytes()[:1000] if content is None else content
-    file.write_bytes(content)
-    with pytest.raises(ValueError, match=r"checkpoint\.pt is damaged.*delete it"):
-        model.fit(PAIRS, T)
-    assert file.read_bytes() == content
-
-
-def test_half_a_checkpoint_is_no_harm(tmp_path):
-    (tmp_path / "checkpoint.partial").write_bytes(b"half of")
-    model = net(checkpoint=tmp_path).fit(PAIRS, T)
-    np.testing.assert_array_equal(scores(model), scores(net().fit(PAIRS, T)))
-    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.pt"]
-
-
 KILLED = """
 import os, signal, sys
 import numpy as np
@@ -355,9 +336,9 @@ def make():
 def test_a_killed_process_goes_on_in_another(tmp_path):
     np.savez(tmp_path / "data.npz", X=X, index=PAIRS.index, t=T)
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
-    killed = subprocess.run(command, capture_output=True, check=False, timeout=100)
+    killed = subprocess.run(command, capture_output=True, check=False, timeout=600)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    saved = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    saved = read_checkpoint(tmp_path / "checkpoint.pt")
     assert len(saved["history"]) == 3
     # The function and the callback lie elsewhere in this process.
     settings = {"module": make, "callbacks": [Dies()]}
@@ -477,99 +458,6 @@ def test_the_precision_is_that_of_the_layers(precision, monkeypatch):
     monkeypatch.setattr(Seen, "types", set())
     net(module=Seen, precision=precision, max_epochs=1).fit(PAIRS, T)
     assert Seen.types == {getattr(torch, precision or "float32")}
-
-
-# --- Several processes ------------------------------------------------------------
-
-CASES = {
-    # Processes find each other also where a GPU was looked for in vain; the first
-    # case decides for all how they do it.
-    "uneven": {"max_epochs": 2, "batch_size": 21,
-               "device": "cpu" if torch.cuda.is_available() else "auto"},
-    "plain": {"max_epochs": 4, "batch_size": 20},
-    "stops": {"max_epochs": 30, "batch_size": 20, "patience": 2, "hidden": [64],
-              "lr": 0.1},
-    "flips": {"max_epochs": 3, "batch_size": 20, "flip_rates": "auto"},
-}  # fmt: skip
-# 140 pairs to learn from and 60 held out: whole batches for both processes.
-SHARED = {"hidden": [8], "lr": 0.02, "validation_size": 0.3, "precision": "float64"}
-SHARED |= {"device": "cpu", "random_state": 0}
-
-SCRIPT = """
-import json, os, sys
-from pathlib import Path
-import numpy as np
-from pairlearn import Pairs
-from pairlearn.neural import PairNet
-
-
-folder = Path(sys.argv[1])
-data = np.load(folder / "data.npz")
-pairs, said = Pairs(data["X"], data["index"]), {}
-for name, settings in json.loads((folder / "cases.json").read_text()).items():
-    try:
-        net = PairNet(**settings, distributed=True).fit(pairs, data["t"])
-    except ValueError as error:
-        said[name] = {"error": str(error)}
-        continue
-    said[name] = {
-        "scores": net.decision_function(data["X"]).tolist(),
-        "losses": [[e["train_loss"], e["valid_loss"]] for e in net.history_],
-        "best": net.best_epoch_,
-        "rates": net.flip_rates_,
-    }
-(folder / f"{os.environ['RANK']}.json").write_text(json.dumps(said))
-"""
-
-
-def in_two_processes(folder):
-    """Return what each of two processes says of each case."""
-    cases = {name: {**SHARED, **settings} for name, settings in CASES.items()}
-    (folder / "cases.json").write_text(json.dumps(cases))
-    (folder / "train.py").write_text(SCRIPT)
-    np.savez(folder / "data.npz", X=X, index=PAIRS.index, t=NOISY)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += ["--nproc_per_node=2", str(folder / "train.py"), str(folder)]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        start_new_session=True,
-    ) as process:
-        try:
-            output, _ = process.communicate(timeout=120)
-        except subprocess.TimeoutExpired:
-            # The launcher and both processes: they may wait for each other for ever.
-            os.killpg(process.pid, signal.SIGKILL)
-            pytest.fail("the processes hang")
-    assert process.returncode == 0, output
-    return [json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="no process groups there")
-def test_two_processes_end_as_one(tmp_path):
-    pytest.importorskip("accelerate")
-    first, second = in_two_processes(tmp_path)
-    assert first == second
-    uneven = "batch_size=21 cannot be shared evenly by 2 processes"
-    assert first.pop("uneven")["error"].startswith(uneven)
-    for case, said in first.items():
-        alone = PairNet(**{**SHARED, **CASES[case]}).fit(PAIRS, NOISY)
-        expected = [[e["train_loss"], e["valid_loss"]] for e in alone.history_]
-        # The losses are agreed on in 32 bits.
-        np.testing.assert_allclose(said["losses"], expected, rtol=1e-5)
-        np.testing.assert_allclose(said["scores"], scores(alone), rtol=1e-4, atol=1e-6)
-        np.testing.assert_allclose(said["rates"], alone.flip_rates_, rtol=1e-5)
-        assert said["best"] == alone.best_epoch_
-    assert len(first["stops"]["losses"]) == first["stops"]["best"] + 2 < 30
-
-
-def test_without_accelerate_the_error_names_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "accelerate", None)
-    with pytest.raises(ImportError, match="pip install accelerate"):
-        net(distributed=True).fit(PAIRS, T)
 
 
 def test_a_network_that_learned_nothing_warns():

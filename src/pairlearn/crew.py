@@ -6,6 +6,7 @@ An evaluation on some thousand pairs takes about as long as either.
 
 from __future__ import annotations
 
+import os
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Self
@@ -23,6 +24,7 @@ class _Job:
         self._work: Callable[[], None] | None = work
         self._begun, self._going_on = Lock(), Lock()
         self._going_on.acquire()
+        self._process = os.getpid()
 
     def run(self) -> None:
         """Do the work, unless it is too late to begin."""
@@ -37,7 +39,7 @@ class _Job:
         if self._begun.acquire(blocking=False):
             # It may lie in the queue for long, where there are no helpers any more.
             self._work = None
-        else:
+        elif self._process == os.getpid():
             self._going_on.acquire()
 
 
@@ -67,13 +69,21 @@ class Crew:
         self.n_threads = n_threads
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._helpers: list[Thread] = []
-        self.is_open = True
+        self._process = os.getpid()
+        self._is_open = True
 
     def __enter__(self) -> Self:
         return self
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there are helpers to be had: not in a child, who lost them."""
+        return self._is_open and self._process == os.getpid()
+
     def __exit__(self, *_: object) -> None:
-        self.is_open = False
+        self._is_open = False
+        if self._process != os.getpid():
+            return
         # Each helper passes it on: also to one that an interrupt kept off the list.
         self._jobs.put(None)
         for helper in self._helpers:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from pairlearn.curvature import pair_curvature, point_curvature
 from pairlearn.dense import compiled_for
 from pairlearn.graph import narrow
 from pairlearn.growing import first_sample
+from pairlearn.once import once
 from pairlearn.terms import is_additive
 
 if TYPE_CHECKING:
@@ -358,7 +359,7 @@ class PointObjective(LinearObjective):
         self.negative = negative
         self.risk = risk
 
-    @cached_property
+    @once
     def terms(self) -> Terms:
         """The points with the coefficients of the risk."""
         return self.points.weighted(self.positive, self.negative)
@@ -450,7 +451,7 @@ class PairObjective(LinearObjective):
         self.different = different
         self.risk = risk
 
-    @cached_property
+    @once
     def terms(self) -> PairTerms:
         """The pairs of points with the coefficients of the risk."""
         return self.points.coupled(self.index, self.same, self.different)
@@ -529,7 +530,7 @@ class PairObjective(LinearObjective):
         shares = np.asarray(self.same), np.asarray(self.different)
         return partial(fast.pair_epoch, X.X, *self._sides, *shares, code)
 
-    @cached_property
+    @once
     def _sides(self) -> Ints:
         """The first points of all pairs, then the second ones."""
         return narrow(self.index.T, self.points.n_points)

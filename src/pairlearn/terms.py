@@ -12,13 +12,14 @@ for any points that give their scores and take back one number each.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn.graph import narrow
+from pairlearn.once import once
 from pairlearn.shares import equal_answers
 from pairlearn.threads import compiled_module, each, ranges
 
@@ -252,7 +253,7 @@ class HostPairTerms(HostTerms):
         )
         return value, r
 
-    @cached_property
+    @once
     def _compiled_pairs(self) -> tuple[Any, ...]:
         """The points of all pairs, and their answers, as compiled functions want."""
         rows = narrow(self.index, self.points.n_points)
@@ -262,7 +263,7 @@ class HostPairTerms(HostTerms):
             return rows, np.empty(0, bool), 0.0, self.same, self.different
         return rows, *equal, None, None
 
-    @cached_property
+    @once
     def _coupling(self) -> sparse.csr_array:
         """The symmetric matrix of answers between points that `moment` applies."""
         n = self.points.n_points
@@ -270,7 +271,7 @@ class HostPairTerms(HostTerms):
         half = sparse.csr_array(((same - different) / 2, (left, right)), shape=(n, n))
         return sparse.csr_array(half + half.T)
 
-    @cached_property
+    @once
     def _incidence(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """For each side of the pairs, the matrix that sums pairs at their points."""
         n_pairs = len(self.index)

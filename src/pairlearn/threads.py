@@ -3,23 +3,25 @@
 As many threads are used as BLAS may use at the moment: who limits BLAS, by
 OMP_NUM_THREADS, by threadpoolctl or by running in a worker of joblib or dask, limits
 this package too. Parts of the work are the same for any number of threads, and so are
-sums over them. No thread outlives a fit, so a process may fork at any time.
+sums over them. No thread outlives a fit, and a process may fork at any time.
 """
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
-from threading import Lock
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from pairlearn.crew import Crew
+from pairlearn.forks import unforked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -88,8 +90,9 @@ class _Taken:
     """
 
     def __init__(self) -> None:
-        self.lock = Lock()
-        self.is_taken = False
+        # The process and the thread that have taken them.
+        self.taker: tuple[int, int] | None = None
+        self.limiter: Any = None
         self.n_threads = 1
 
     @contextmanager
@@ -98,16 +101,31 @@ class _Taken:
         mine = False
         # An interrupt may come at any step: what was taken is given back.
         try:
-            with self.lock:
-                if not self.is_taken:
+            with unforked:
+                self._recover()
+                if self.taker is None:
+                    mine = True
+                    self.taker = os.getpid(), get_ident()
                     self.n_threads = _blas_threads()
-                    mine = self.is_taken = True
-            limited = mine and self.n_threads > 1
-            with _blas().limit(limits=1) if limited else nullcontext():
-                yield self.n_threads
+                    if self.n_threads > 1:
+                        self.limiter = _blas().limit(limits=1)
+            yield self.n_threads
         finally:
             if mine:
-                self.is_taken = False
+                with unforked:
+                    self._give_back()
+
+    def _recover(self) -> None:
+        """Give back what was taken by a thread that is not in this process."""
+        if self.taker is not None:
+            process, thread = self.taker
+            if process != os.getpid() and thread != get_ident():
+                self._give_back()
+
+    def _give_back(self) -> None:
+        limiter, self.limiter, self.taker = self.limiter, None, None
+        if limiter is not None:
+            limiter.restore_original_limits()
 
 
 _taken = _Taken()
@@ -205,7 +223,9 @@ def compiled_module() -> Any:
     They are looked for once, since a failure takes time.
     """
     try:
-        return import_module("pairlearn.fast")
+        # A child could not import what another thread was importing.
+        with unforked:
+            return import_module("pairlearn.fast")
     except Exception:
         # Missing, or broken by the versions around it: it must not be in the way.
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from pairlearn.blocks.rows import map_rows
 from pairlearn.blocks.run import Blocks, block_points, in_memory
 from pairlearn.blocks.tables import take
 from pairlearn.blocks.terms import DaskPairTerms, DaskTerms
+from pairlearn.once import once
 from pairlearn.points import ArrayPoints
 from pairlearn.validation import not_finite
 
@@ -79,7 +80,7 @@ class DaskPoints:
         """How many points `take` should be asked for at most."""
         return max(1, SAMPLE_BYTES // (int(self.X.dtype.itemsize) * self.n_features))
 
-    @cached_property
+    @once
     def blocks(self) -> Blocks:
         """The blocks that hold the points."""
         return Blocks(self.X)

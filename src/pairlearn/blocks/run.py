@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from contextlib import nullcontext
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -20,6 +19,7 @@ from scipy import sparse
 
 from pairlearn.blocks.maps import release_pages
 from pairlearn.blocks.tables import selection
+from pairlearn.once import once
 from pairlearn.points import as_points
 from pairlearn.threads import single_blas
 
@@ -176,7 +176,7 @@ class Blocks:
         result: Result = compute(Delayed(level[0], graph))
         return result
 
-    @cached_property
+    @once
     def _read(self) -> tuple[list[Any], dict[Any, Any]]:
         """The keys of the blocks, and the graph that reads them."""
         parts = self._source.to_delayed().ravel()[self._kept]

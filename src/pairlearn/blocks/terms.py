@@ -9,12 +9,12 @@ is not a sum over pairs takes the second way for all of them.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pairlearn.blocks.run import Shipped
+from pairlearn.once import once
 from pairlearn.terms import HostPairTerms, HostTerms, is_additive
 
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ class DaskTerms:
         """Return c -> risk of c f, which needs the scores only once."""
         return self._host.along(risk, w, b)
 
-    @cached_property
+    @once
     def _host(self) -> HostTerms:
         return HostTerms(self.points, self.positive, self.negative)
 
-    @cached_property
+    @once
     def _shares(self) -> Shipped:
         both = np.stack([self.positive, self.negative], axis=1)
         return Shipped(self.points.blocks.split(both))

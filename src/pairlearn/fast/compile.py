@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from numba import njit
 from numba.core import caching, sigutils
+from numba.core.compiler_lock import global_compiler_lock
+
+from pairlearn.forks import not_while_held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,3 +109,7 @@ def _is_whole(path: str) -> bool:
         return False
     size = len(_digest(b""))
     return content[-size:] == _digest(content[:-size])
+
+
+# A child could not compile if another thread did so while the process forked.
+not_while_held(global_compiler_lock)

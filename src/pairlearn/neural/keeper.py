@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from skorch.callbacks import Callback
 
+from pairlearn.neural.checkpoint import read_checkpoint, write_checkpoint
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -99,23 +101,14 @@ class Keeper(Callback):
             "random": torch.get_rng_state(),
             "random_cuda": _cuda_state(net),
         }
-        partial = self.path.with_suffix(".partial")
-        torch.save(state, partial)
-        partial.replace(self.path)
+        write_checkpoint(self.path, state)
 
     def load(self, net: Any) -> None:
         """Go on from the checkpoint, if there is one of this training."""
         if self.path is None or not self.path.exists():
             return
-        try:
-            state = torch.load(self.path, map_location="cpu", weights_only=True)
-            of = state["of"]
-        except Exception as error:
-            raise ValueError(
-                f"{self.path} is damaged, or not a checkpoint of ours; delete it, or "
-                "give another folder"
-            ) from error
-        if of != self.of:
+        state = read_checkpoint(self.path)
+        if state.get("of") != self.of:
             raise ValueError(
                 f"{self.path} is a checkpoint of a training with other pairs or other "
                 "settings; delete it, or give another folder"

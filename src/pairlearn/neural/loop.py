@@ -69,6 +69,9 @@ class PairTraining(NeuralNet):
         self._scaler.unscale_(self.optimizer_)
         return {"loss": loss, "y_pred": scores}
 
+    def unwrap(self) -> None:
+        """Take off what joins the networks of several processes; here is one."""
+
     def _step_optimizer(self, step_fn: Callable[[], Any]) -> None:
         step_fn()
         self._scaler.step(self.optimizer_)
@@ -94,6 +97,9 @@ def training_class(*, distributed: bool) -> type[Any]:
                 return super()._initialize_accelerator()
             finally:
                 self._criteria = criteria
+
+        def unwrap(self) -> None:
+            self._unwrap_accelerator()
 
     return DistributedPairTraining
 

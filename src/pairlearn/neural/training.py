@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from tempfile import TemporaryFile
@@ -20,6 +21,7 @@ from pairlearn.neural.loop import Shuffled, training_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from numpy.random import RandomState
@@ -147,20 +149,42 @@ def train(
         callbacks = [*settings.callbacks, keeper]
         if settings.progress:
             callbacks.append(Bar(keeper, -(-len(learn) // settings.batch_size)))
-        net = _net(module, criterion, device, settings, callbacks)
         order = Shuffled(len(learn), seed, lambda: len(keeper.history))
-        net.set_params(iterator_train__sampler=order)
+        options = {"callbacks": callbacks, "iterator_train__sampler": order}
         if len(held_out):
-            net.set_params(train_split=predefined_split(batches(held_out)))
-        return _run(net, keeper, batches(learn))
+            options["train_split"] = predefined_split(batches(held_out))
+        with _processes(settings, device) as accelerator:
+            # No variable here holds the net, so that it is gone when the group ends.
+            return _run(
+                _net(module, criterion, device, settings, accelerator, options),
+                keeper,
+                batches(learn),
+            )
 
 
 def _run(net: Any, keeper: Keeper, data: PairBatches) -> Trained:
     """Run the epochs that remain, and return the best weights."""
-    net.initialize()
-    # Schedules begin with the training, and are then set to where they were.
-    net.notify("on_train_begin", X=data)
-    keeper.load(net)
+    try:
+        net.initialize()
+        # Schedules begin with the training, and are then set to where they were.
+        net.notify("on_train_begin", X=data)
+        keeper.load(net)
+        _run_epochs(net, keeper, data)
+        net.notify("on_train_end", X=data)
+        keeper.restore(net)
+    finally:
+        # After an error its traceback may hold the net for long.
+        net.unwrap()
+    return Trained(
+        net.module_.eval(),
+        net.criterion_,
+        keeper.history,
+        keeper.best["epoch"],
+        keeper.best["loss"],
+    )
+
+
+def _run_epochs(net: Any, keeper: Keeper, data: PairBatches) -> None:
     try:
         if not keeper.finished:
             net.fit_loop(data, epochs=keeper.max_epochs)
@@ -173,17 +197,8 @@ def _run(net: Any, keeper: Keeper, data: PairBatches) -> Trained:
             f"training was interrupted in epoch {len(keeper.history) + 1}; the best "
             f"weights so far, of epoch {keeper.best['epoch']}, are kept",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=6,
         )
-    net.notify("on_train_end", X=data)
-    keeper.restore(net)
-    return Trained(
-        net.module_.eval(),
-        net.criterion_,
-        keeper.history,
-        keeper.best["epoch"],
-        keeper.best["loss"],
-    )
 
 
 def _net(
@@ -191,13 +206,16 @@ def _net(
     criterion: nn.Module,
     device: torch.device,
     settings: Settings,
-    callbacks: list[Any],
+    accelerator: Any,
+    options: dict[str, Any],
 ) -> Any:
     """Return skorch's net for these settings."""
-    options: dict[str, Any] = {"device": str(device), "precision": settings.precision}
-    if settings.distributed:
+    if accelerator is None:
+        options = {**options, "device": str(device), "precision": settings.precision}
+    else:
         options = {
-            "accelerator": _accelerator(settings, device),
+            **options,
+            "accelerator": accelerator,
             "device": None,
             # Its log is printed whatever `verbose` says.
             "callbacks__print_log__sink": _silent,
@@ -221,10 +239,8 @@ def _net(
         batch_size=settings.batch_size,
         iterator_train__collate_fn=as_is,
         iterator_valid__collate_fn=as_is,
-        train_split=None,
-        callbacks=callbacks,
         verbose=0,
-        **options,
+        **{"train_split": None, **options},
     )
 
 
@@ -250,30 +266,23 @@ def _silent(*_: Any) -> None:
     """Print nothing."""
 
 
-def _accelerator(settings: Settings, device: torch.device) -> Any:
-    try:
-        from accelerate import Accelerator
-        from accelerate.utils import DataLoaderConfiguration
-    except ImportError:
-        raise ImportError(
-            "distributed=True needs accelerate, which is not installed: "
-            "pip install accelerate"
-        ) from None
-    short = {"float16": "fp16", "bfloat16": "bf16"}
-    accelerator = Accelerator(
-        mixed_precision=short.get(settings.precision or "", "no"),
-        # Without it, processes on a machine without a GPU would not know each other.
-        cpu=device.type == "cpu",
-        # A batch is shared out, so that its size means the same on any number of
-        # machines, and so does the result.
-        dataloader_config=DataLoaderConfiguration(split_batches=True),
-    )
-    if settings.batch_size % accelerator.num_processes:
-        raise ValueError(
-            f"batch_size={settings.batch_size} cannot be shared evenly by "
-            f"{accelerator.num_processes} processes; make it a multiple of that"
+def _processes(settings: Settings, device: torch.device) -> AbstractContextManager[Any]:
+    """Return a context that gives what joins the processes; None for one alone."""
+    if not settings.distributed:
+        return nullcontext()
+    if not torch.distributed.is_available():
+        raise RuntimeError(
+            "distributed=True needs a torch that is built with torch.distributed; "
+            "with this one leave it at False"
         )
-    return accelerator
+    from pairlearn.neural.group import accelerated
+
+    short = {"float16": "fp16", "bfloat16": "bf16"}
+    return accelerated(
+        short.get(settings.precision or "", "no"),
+        cpu=device.type == "cpu",
+        batch_size=settings.batch_size,
+    )
 
 
 def _hold_out(

@@ -7,7 +7,7 @@ back. A loss of the user's own is computed in NumPy, from scores in memory.
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pairlearn.once import once
 from pairlearn.tensors.risks import (
     log_probabilities,
     point_risk,
@@ -87,12 +88,12 @@ class TensorTerms:
             scores, *self._coefficients, phi, nonnegative=risk.nonnegative
         )
 
-    @cached_property
+    @once
     def _coefficients(self) -> tuple[Tensor, Tensor]:
         upload = self.points.upload
         return upload(self.positive), upload(self.negative)
 
-    @cached_property
+    @once
     def _host(self) -> HostTerms:
         return HostTerms(self.points, self.positive, self.negative)
 
@@ -169,7 +170,7 @@ class TensorPairTerms(TensorTerms):
             *self._coefficients,
         )
 
-    @cached_property
+    @once
     def _sides(self) -> tuple[Tensor, Tensor]:
         """The rows of both points of each pair, in 32 bits if they fit."""
         rows = self.points.upload(self.index)
@@ -178,16 +179,16 @@ class TensorPairTerms(TensorTerms):
         left, right = rows.T.contiguous()
         return left, right
 
-    @cached_property
+    @once
     def _narrow_coefficients(self) -> tuple[Tensor, Tensor]:
         same, different = (part.to(self.points.X.dtype) for part in self._coefficients)
         return same, different
 
-    @cached_property
+    @once
     def _host(self) -> HostPairTerms:
         return HostPairTerms(self.points, self.index, self.positive, self.negative)
 
-    @cached_property
+    @once
     def _kernel(self) -> Any:
         """The module of the kernel, where it can be used and is worth it."""
         X, n_pairs = self.points.X, len(self.index)
