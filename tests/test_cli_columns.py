@@ -205,7 +205,7 @@ class TestBlankRows:
         asked = self.ask(tmp_path, 'x\n1\n2\n\n4\n5\n""\n7\n\n\n')
         cells = asked.points.features["x"]
         assert cells == ["1", "2", "", "4", "5", "", "7"]
-        assert asked.points.table.lines == [2, 3, 4, 5, 6, 7, 8]
+        assert asked.points.table.lines.tolist() == [2, 3, 4, 5, 6, 7, 8]
         assert [[cells[i] for i in pair] for pair in asked.index.tolist()] == [
             ["1", "4"],
             ["2", "5"],

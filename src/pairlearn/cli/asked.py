@@ -148,14 +148,14 @@ def read_asked(points: Path, pairs: Path, columns: Columns) -> Asked:
             f"row(s) {outcome.n_unsure} are unsure, {outcome.n_unknown} name an "
             f"unknown point and {outcome.n_self} pair a point with itself"
         )
-    _join(outcome, index[rows], answers.t[rows], [pair_table.lines[r] for r in rows])
+    _join(outcome, index[rows], answers.t[rows], pair_table.lines[rows].tolist())
     return outcome
 
 
 def _check_header(asked: AskedPairs, points: Points) -> None:
     """Refuse a table of pairs whose first line is a pair, and not a header."""
     left, right, answer = asked.names
-    if {left, right} <= set(points.ids):
+    if len(points.ids.rows_of({left, right})) == 2:
         raise TableError(
             f"{asked.table.name}: the first line, {left},{right},{answer}, seems to be "
             "a pair and not a header; put a header line above it: left,right,answer"
@@ -166,7 +166,7 @@ def _look_up(
     asked: AskedPairs, points: Points, columns: Columns, outcome: Asked
 ) -> tuple[Ints, Bools]:
     """Return the row numbers of the points of each pair, and where both are known."""
-    row_of = {name: row for row, name in enumerate(points.ids)}
+    row_of = points.ids.rows_of({*asked.left, *asked.right})
     sides = [
         np.array([row_of.get(name, -1) for name in side], dtype=np.intp)
         for side in (asked.left, asked.right)

@@ -1,8 +1,9 @@
 """Single cells: what is missing, what is a number, what is a date, what is an id.
 
 Cells are text (CSV), or what Arrow makes of its types: int, float, bool, Decimal, date,
-datetime. Everything that looks at a cell does so by way of these few functions, when a
-model is made and when it is used, so that both understand a table in the same way.
+datetime. Everything that looks at a cell goes by these few functions, when a model is
+made and when it is used, so that both understand a table in the same way. Whole columns
+are asked by way of `pairlearn.cli.manycells`, to the same end.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import Any
 
 __all__ = [
     "DATE_ORDERS",
+    "LONGEST_MISSING",
+    "LONGEST_NUMBER",
+    "MISSING_WORDS",
     "STYLES",
     "days_of",
     "id_of",
@@ -26,9 +30,13 @@ __all__ = [
     "text_of",
 ]
 
-_MISSING = frozenset(
+MISSING_WORDS = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?", "-", "--", ".", "<na>")
 )
+# Characters of the longest cell that may be missing, blanks included, and of the
+# longest number.
+LONGEST_MISSING = 9
+LONGEST_NUMBER = 400
 
 # How numbers are written: 1234.5; 1 234,5 or 1.234,5; 1,234.5.
 STYLES = ("point", "comma", "thousands")
@@ -59,7 +67,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def is_missing(cell: Any) -> bool:
     """Tell whether a cell holds nothing: empty, NA, null, NaN, ?, - and the like."""
     if isinstance(cell, str):
-        return len(cell) < 10 and cell.strip().casefold() in _MISSING
+        return len(cell) <= LONGEST_MISSING and cell.strip().casefold() in MISSING_WORDS
     # The missing value of pandas has no truth value, so it is known by its name.
     return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
 
@@ -152,7 +160,7 @@ def number_of(cell: Any, style: str = "point") -> float | None:
 def _number_of_text(text: str, style: str) -> float | None:
     if is_missing(text):
         return math.nan
-    if len(text) > 400:
+    if len(text) > LONGEST_NUMBER:
         return None
     if text.casefold() in _WORDS_FOR_INFINITY:
         return math.nan

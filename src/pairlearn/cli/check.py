@@ -86,21 +86,21 @@ def check_tables(
     asked = read_asked(points, pairs, columns)
     look = look_at_columns(asked.points)
     n_points = len(asked.points)
-    # The graph needs no features.
-    given, t = Pairs(np.zeros((n_points, 1)), asked.index), asked.t
-    used = given.used_points()
-    sizes = np.bincount(given.components()[used])
-    sizes = sizes[sizes > 0]
+    # The graph needs no features, nor the points that no answer is about.
+    used, index = np.unique(asked.index, return_inverse=True)
+    given = Pairs(np.zeros((len(used), 1)), index.reshape(-1, 2))
+    t = asked.t
+    sizes = np.bincount(given.components())
     certain = np.abs(t) == 1
     sure = given[certain]
     joined = sure.used_points()
     # A forest of the certain answers has one fewer links than points, in each tree.
     n_needed = len(joined) - len(np.unique(sure.components()[joined]))
     found = given.contradictions(t)
-    ids = asked.points.ids
+    ids, (left, right) = asked.points.ids, asked.index.T
     cycles = [
         [
-            (asked.lines[k][0], ids[given.left[k]], ids[given.right[k]], float(t[k]))
+            (asked.lines[k][0], ids[left[k]], ids[right[k]], float(t[k]))
             for k in cycle.tolist()
         ]
         for cycle in found[:most]

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairlearn.cli.cells import id_of, shown
 from pairlearn.cli.errors import OptionError, TableError
+from pairlearn.cli.manycells import cells_of
 from pairlearn.cli.textfile import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from pairlearn.cli.manycells import Cells
     from pairlearn.cli.tables import Table
 
 __all__ = [
@@ -65,7 +66,7 @@ _OPPOSITE = (
 class FoundIds:
     """The ids of points, and where they come from."""
 
-    ids: list[str]
+    ids: Cells
     column: str | None
     first_row: int | None = None
     notes: list[str] = field(default_factory=list)
@@ -92,17 +93,17 @@ def find_id(
     return FoundIds(ids, column, notes=notes)
 
 
-def ids_in(table: Table, column: str) -> list[str]:
+def ids_in(table: Table, column: str) -> Cells:
     """Return the cells of a column as ids; refuse floats that may have been rounded."""
     cells = table.columns[column]
-    for row, cell in enumerate(cells):
+    for row, cell in enumerate(cells if float in cells.kinds else ()):
         if isinstance(cell, float) and abs(cell) >= _LARGEST_EXACT:
             raise TableError(
                 f"{table.place(row)}: the id {shown(cell)} in column {column!r} is a "
                 "floating-point number too large to be exact, so it may stand for "
                 "another id; store the ids as whole numbers or as text"
             )
-    return [id_of(cell) for cell in cells]
+    return cells.ids()
 
 
 def _id_by_name(table: Table) -> str | None:
@@ -121,7 +122,7 @@ def _id_by_name(table: Table) -> str | None:
 
 
 def _row_numbers_instead(
-    ids: list[str], column: str, wanted: Collection[str] | None
+    ids: Cells, column: str, wanted: Collection[str] | None
 ) -> list[str]:
     """Return a note if the pairs may hold row numbers, and not these ids."""
     n_points = len(ids)
@@ -143,7 +144,7 @@ def _id_by_content(table: Table, wanted: Collection[str]) -> str | None:
     found = [
         name
         for name, cells in table.columns.items()
-        if names <= {id_of(cell) for cell in cells} and _is_unique(cells)
+        if _hold(cells, names) and _is_unique(cells)
     ]
     if len(found) > 1:
         raise TableError(
@@ -201,7 +202,7 @@ def _row_numbers(
         f"{table.name} has no id column; its rows are numbered from {first_row} to "
         f"{last}"
     )
-    ids = [str(k) for k in range(first_row, last + 1)]
+    ids = cells_of(list(map(str, range(first_row, last + 1))))
     return FoundIds(ids, None, first_row, [note])
 
 
@@ -223,17 +224,17 @@ def _first_row(table: Table, lowest: int, highest: int) -> int:
     )
 
 
-def _checked_ids(table: Table, column: str) -> list[str]:
+def _checked_ids(table: Table, column: str) -> Cells:
     """Return the ids of a column, each of which must be there once."""
     ids = ids_in(table, column)
-    for row, name in enumerate(ids):
+    for row, name in enumerate(() if ids.are_lines() else ids):
         if not name or "\n" in name or "\r" in name:
             what = "no id" if not name else f"a line break in the id {shown(name)}"
             raise TableError(
                 f"{table.place(row)}: {what} in column {column!r}. Give each point an "
                 "id of its own"
             )
-    if len(set(ids)) < len(ids):
+    if len(ids.distinct()) < len(ids):
         first: dict[str, int] = {}
         twice = [
             row for row, name in enumerate(ids) if first.setdefault(name, row) < row
@@ -371,7 +372,7 @@ def hint_about_ids(unknown: list[str], points: Table, ids: Collection[str]) -> s
         if {change(name) for name in names} <= {change(name) for name in known}:
             return f"; {how} they would be the same"
     for name, cells in points.columns.items():
-        if names <= {id_of(cell) for cell in cells}:
+        if _hold(cells, names):
             return f"; but column {name!r} holds them: --id {name!r}"
     return ""
 
@@ -394,9 +395,14 @@ def _plain(name: str) -> str:
     return name if name == UNNAMED else re.sub(r"[\W_]+", "", name).casefold()
 
 
-def _is_unique(cells: list[Any]) -> bool:
-    names = [id_of(cell) for cell in cells]
-    return all(names) and Counter(names).most_common(1)[0][1] == 1
+def _hold(cells: Cells, names: set[str]) -> bool:
+    """Tell whether all of these ids are in a column."""
+    return len(cells.ids().rows_of(names)) == len(names)
+
+
+def _is_unique(cells: Cells) -> bool:
+    ids = cells.ids()
+    return "" not in ids.rows_of([""]) and len(ids.distinct()) == len(ids)
 
 
 def _is_row_number(name: str) -> bool:

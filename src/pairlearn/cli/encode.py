@@ -8,7 +8,6 @@ way for ever, whether they come as text or as numbers.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,24 +18,15 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from pairlearn.cli.cells import (
-    DATE_ORDERS,
-    STYLES,
-    days_of,
-    is_lone_group,
-    number_of,
-    shown,
-    text_of,
-)
+from pairlearn.cli.cells import DATE_ORDERS, STYLES, number_of, shown
 from pairlearn.cli.errors import TableError
+from pairlearn.cli.manycells import HEAD, cells_of
 from pairlearn.cli.styles import common_sign, lone_groups, see, style_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from pairlearn._typing import Floats
+    from pairlearn.cli.manycells import Cells, Read
     from pairlearn.cli.styles import SeenColumn
     from pairlearn.cli.tables import Points, Table
 
@@ -93,7 +83,7 @@ class CellError(ValueError):
 
 
 class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Base of transformers that read cells, one at a time; nothing is learnt."""
+    """Base of transformers that read cells, column by column; nothing is learnt."""
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Record the names of the columns.
@@ -132,15 +122,15 @@ class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if getattr(column.dtype, "kind", "O") in "iuf":
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
             return np.where(np.isfinite(values), values, np.nan)
-        out = np.empty(len(column))
-        for row, cell in enumerate(column.tolist()):
-            value = self._cell(cell)
-            if value is None:
-                raise CellError(name, row, cell, self._expected(), self._advice(cell))
-            out[row] = value
-        return out
+        cells = cells_of(column.tolist())
+        values, fits = self._cells(cells)
+        if not fits.all():
+            row = int(np.argmin(fits))
+            cell = cells[row]
+            raise CellError(name, row, cell, self._expected(), self._advice(cell))
+        return values
 
-    def _cell(self, cell: Any) -> float | None:
+    def _cells(self, cells: Cells) -> Read:
         raise NotImplementedError
 
     def _expected(self) -> str:
@@ -178,8 +168,8 @@ class ReadNumbers(_ReadCells):
         self.style = style
         self.lone = lone
 
-    def _cell(self, cell: Any) -> float | None:
-        return number_of(cell, self.style)
+    def _cells(self, cells: Cells) -> Read:
+        return cells.numbers(self.style)
 
     def _expected(self) -> str:
         return f"numbers such as {_SUCH_AS[self.style]}"
@@ -193,11 +183,11 @@ class ReadNumbers(_ReadCells):
         numbers = super()._read(name, column)
         if self.style == "point" or getattr(column.dtype, "kind", "O") != "O":
             return numbers
-        marks = [is_lone_group(cell, self.style) for cell in column.tolist()]
-        n_lone, n_other = marks.count(True), marks.count(False)
+        marks = cells_of(column.tolist()).lone_groups(self.style)
+        n_lone, n_other = int(np.sum(marks == 1)), int(np.sum(marks == 0))
         share = (self.lone or {}).get(name, 0.0)
         if n_lone and not n_other and share**n_lone < _UNLIKELY:
-            row = marks.index(True)
+            row = int(np.argmax(marks == 1))
             cell = str(column.iloc[row]).strip()
             number = float(numbers[row])
             sign = "," if self.style == "comma" else "."
@@ -233,8 +223,8 @@ class ReadDates(_ReadCells):
     def __init__(self, order: str = "year first") -> None:
         self.order = order
 
-    def _cell(self, cell: Any) -> float | None:
-        return days_of(cell, self.order)
+    def _cells(self, cells: Cells) -> Read:
+        return cells.days(self.order)
 
     def _expected(self) -> str:
         return "dates"
@@ -257,7 +247,7 @@ class ReadText(_ReadCells):
 
     def _read(self, name: str, column: Any) -> NDArray[Any]:  # noqa: ARG002
         out = np.empty(len(column), dtype=object)
-        out[:] = [text_of(cell) for cell in column.tolist()]
+        out[:] = cells_of(column.tolist()).categories().tolist()
         return out
 
 
@@ -319,30 +309,35 @@ def look_at_columns(points: Points) -> list[Column]:
 
 
 def _look_at(seen: SeenColumn, sign: str, table: Table) -> Column:
-    name, cells, there, _ = seen
+    name, cells, _ = seen
+    there = cells.present()
     n_missing = len(cells) - len(there)
-    if not there:
+    if not len(there):
         return _left_out(name, "no cell holds anything")
-    distinct = Counter(text_of(cell) for cell in there)
-    if len(distinct) == 1 and not n_missing:
-        return _left_out(name, f"every cell is {shown(next(iter(distinct)))}")
+    # Most columns show at once that their cells differ.
+    some = there[:HEAD].distinct_categories()
+    if len(some) == 1:
+        some = there.distinct_categories()
+    if len(some) == 1 and not n_missing:
+        return _left_out(name, f"every cell is {shown(some[0])}")
     missing = f"; {n_missing} missing" if n_missing else ""
-    if len(distinct) > 1:
+    if len(some) > 1:
         found = _as_numbers(seen, sign, table, missing) or _as_dates(
             name, there, missing
         )
         if found is not None:
             return found
-    if (len(distinct) == len(there) and len(there) > 2) or (
-        len(there) > _FEW and len(distinct) > _SELDOM_AGAIN * len(there)
+    n_distinct = len(there.distinct_categories())
+    if (n_distinct == len(there) and len(there) > 2) or (
+        len(there) > _FEW and n_distinct > _SELDOM_AGAIN * len(there)
     ):
         return _left_out(
             name,
-            f"{len(distinct)} different texts in {len(there)} rows, such as "
+            f"{n_distinct} different texts in {len(there)} rows, such as "
             f"{shown(there[0])}: names or free text",
             _nearly_numbers(name, cells, table),
         )
-    how = f"{len(distinct)} categories{missing}"
+    how = f"{n_distinct} categories{missing}"
     return Column(name, "categories", "", how, _nearly_numbers(name, cells, table))
 
 
@@ -355,7 +350,7 @@ def _as_numbers(
 ) -> Column | None:
     if not seen.fits:
         return None
-    name, cells, there, fits = seen
+    name, cells, fits = seen
     style, note = style_of(seen, sign, table)
     values = fits[style]
     n_infinite = int(np.isnan(values).sum())
@@ -368,33 +363,25 @@ def _as_numbers(
     if n_infinite == len(values):
         return _left_out(name, "no cell holds a finite number")
     if np.nanmax(np.abs(values)) > _LARGEST:
-        row = next(
-            row
-            for row, cell in enumerate(cells)
-            if abs(number_of(cell, style) or 0) > _LARGEST
-        )
+        row = int(np.argmax(np.abs(cells.numbers(style).values) > _LARGEST))
         raise TableError(
             f"{table.place(row)}: column {name!r} holds {shown(cells[row])}, a number "
             "too large to be squared; correct it, or leave the cell empty"
         )
     if np.nanmax(values) == np.nanmin(values) and not missing and not n_infinite:
-        return _left_out(name, f"every cell is {shown(there[0])}")
+        return _left_out(name, f"every cell is {shown(cells[0])}")
     lone = lone_groups(seen, style)
     how = ("numbers" if lone is None else _WRITTEN[style]) + missing
     return Column(name, "numbers", style, how, note, lone or 0.0)
 
 
-def _as_dates(name: str, there: list[Any], missing: str) -> Column | None:
-    fits = [
-        order
-        for order in DATE_ORDERS
-        if all(days_of(cell, order) is not None for cell in there)
-    ]
+def _as_dates(name: str, there: Cells, missing: str) -> Column | None:
+    fits = [order for order in DATE_ORDERS if there.are_days(order)]
     if not fits:
         return None
     # Dates that have a type of their own, as in Parquet, are in no order.
-    texts = [cell for cell in there if isinstance(cell, str)]
-    if len(fits) > 1 and texts and "." not in texts[0]:
+    text = next((cell for cell in there if isinstance(cell, str)), ".")
+    if len(fits) > 1 and "." not in text:
         return _left_out(
             name,
             f"dates such as {shown(there[0])} may have the day or the month first; "
@@ -404,11 +391,11 @@ def _as_dates(name: str, there: list[Any], missing: str) -> Column | None:
     return Column(name, "dates", order, f"dates, as days ({order}){missing}")
 
 
-def _nearly_numbers(name: str, cells: list[Any], table: Table) -> str:
+def _nearly_numbers(name: str, cells: Cells, table: Table) -> str:
     """Return a note if a few cells alone keep a column from being numbers."""
-    numbers = [number_of(cell) for cell in cells]
-    words = [row for row, number in enumerate(numbers) if number is None]
-    n_numbers = sum(number is not None and number == number for number in numbers)
+    values, fits = cells.numbers("point")
+    words = np.flatnonzero(~fits).tolist()
+    n_numbers = int(np.sum(~np.isnan(values)))
     if n_numbers < 9 * len(words):
         return ""
     row = words[0] if words else 0
@@ -481,16 +468,10 @@ def tidy(points: Points, columns: list[Column]) -> Any:
     read: dict[str, Any] = {}
     for column in columns:
         if column.kind == "numbers":
-            read[column.name] = _floats(cells[column.name], number_of, column.form)
+            read[column.name] = cells[column.name].numbers(column.form).values
         elif column.kind == "dates":
-            read[column.name] = _floats(cells[column.name], days_of, column.form)
+            read[column.name] = cells[column.name].days(column.form).values
         elif column.kind == "categories":
-            text = [text_of(cell) for cell in cells[column.name]]
+            text = cells[column.name].categories().tolist()
             read[column.name] = pd.Series(text, dtype=object)
     return pd.DataFrame(read)
-
-
-def _floats(
-    cells: list[Any], read: Callable[[Any, str], float | None], form: str
-) -> Floats:
-    return np.array([read(cell, form) for cell in cells], dtype=float)

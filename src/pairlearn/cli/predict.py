@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.cli.cells import looks_like_formula, shown, text_of
+from pairlearn.cli.cells import looks_like_formula, shown
 from pairlearn.cli.columns import check_numbering, find_id, ids_in
 from pairlearn.cli.encode import CellError
 from pairlearn.cli.errors import OptionError, TableError
+from pairlearn.cli.manycells import Cells
 from pairlearn.cli.tables import CHUNK_ROWS, frame_of, read_chunks, read_table
 from pairlearn.files import replacing
 
@@ -192,9 +194,9 @@ def _id_column(
         return str(about["id"])
     if about.get("made by") and about.get("id") is None:
         return None
-    rest = {name: ["1"] for name in table.columns if name not in wanted}
+    rest = {name: Cells(["1"]) for name in table.columns if name not in wanted}
     # One row stands for all, since not all are read yet.
-    stub = type(table)(table.name, rest, [1], table.text)
+    stub = type(table)(table.name, rest, np.ones(1, dtype=np.int64), table.text)
     column = find_id(stub, None, None, None).column if rest else None
     if column is not None and about.get("id") is not None:
         found.notes.append(
@@ -208,7 +210,7 @@ def _ids(part: Table, column: str | None, begin: int) -> list[str]:
     if column is None:
         check_numbering(part)
         return [str(k) for k in range(begin, begin + len(part))]
-    return ids_in(part, column)
+    return ids_in(part, column).tolist()
 
 
 def _name_of_ids(column: str | None, classes: list[str]) -> str:
@@ -272,13 +274,12 @@ def _categories(model: Any) -> dict[str, set[str]]:
 
 def _count_new(part: Table, known: dict[str, set[str]], found: Predicted) -> None:
     for name, categories in known.items():
-        for cell in part.columns[name]:
-            text = text_of(cell)
+        for text, count in Counter(part.columns[name].categories()).items():
             if text not in categories:
                 counts = found.new.setdefault(name, {})
                 # A column of ever new texts must not fill the memory.
                 text = text if text in counts or len(counts) < 1000 else "(others)"
-                counts[text] = counts.get(text, 0) + 1
+                counts[text] = counts.get(text, 0) + count
 
 
 def _tell(found: Predicted) -> None:

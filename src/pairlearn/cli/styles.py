@@ -7,14 +7,15 @@ nothing does, there is a note.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pairlearn.cli.cells import STYLES, is_lone_group, is_missing, number_of, shown
+from pairlearn.cli.cells import shown
 
 if TYPE_CHECKING:
     from pairlearn._typing import Floats
+    from pairlearn.cli.manycells import Cells
     from pairlearn.cli.tables import Table
 
 __all__ = ["SeenColumn", "common_sign", "lone_groups", "see", "style_of"]
@@ -27,28 +28,23 @@ class SeenColumn(NamedTuple):
     ----------
     name : str
         Its name.
-    cells, there : list
-        All its cells, and those that are not missing.
+    cells : Cells
+        All its cells.
     fits : dict
-        The latter as numbers, by each way of writing that all of them fit.
+        Those that are not missing as numbers, by each way of writing that all of them
+        fit.
     """
 
     name: str
-    cells: list[Any]
-    there: list[Any]
+    cells: Cells
     fits: dict[str, Floats]
 
 
-def see(name: str, cells: list[Any]) -> SeenColumn:
-    """Look at the cells of a column: which are there, and what numbers they may be."""
-    there = [cell for cell in cells if not is_missing(cell)]
-    fits: dict[str, Floats] = {}
-    if there and not any(isinstance(cell, bool) for cell in there):
-        for style in STYLES:
-            numbers = [number_of(cell, style) for cell in there]
-            if None not in numbers:
-                fits[style] = np.array(numbers, dtype=float)
-    return SeenColumn(name, cells, there, fits)
+def see(name: str, cells: Cells) -> SeenColumn:
+    """Look at the cells of a column: what numbers they may be."""
+    there = cells.present()
+    no_numbers = not len(there) or bool in there.kinds
+    return SeenColumn(name, cells, {} if no_numbers else there.all_numbers())
 
 
 def common_sign(columns: list[SeenColumn]) -> str:
@@ -60,9 +56,7 @@ def common_sign(columns: list[SeenColumn]) -> str:
 def _sign(column: SeenColumn) -> str:
     if "comma" not in column.fits:
         return "." if column.fits else ""
-    clear = len(column.fits) == 1 and any(
-        "," in cell or "." in cell for cell in column.there if isinstance(cell, str)
-    )
+    clear = len(column.fits) == 1 and column.cells.present().have_separator()
     return "," if clear else ""
 
 
@@ -98,7 +92,7 @@ def style_of(column: SeenColumn, sign: str, table: Table) -> tuple[str, str]:
     small, large = fits[style], fits[differ[0]]
     row = int(np.flatnonzero(np.abs(small - large) > 0)[0])
     less, more = f"{small[row]:.10g}", f"{large[row]:.10g}"
-    cell = shown(column.there[row])
+    cell = shown(column.cells.present()[row])
     told = f"column {column.name!r}: {cell} and the like are read as"
     if style == "point" and not settled:
         return style, f"{told} {less}; if {more} is meant, write it without a separator"
@@ -116,9 +110,9 @@ def lone_groups(column: SeenColumn, style: str) -> float | None:
     """
     if style == "point":
         return 0.0
-    marks = [is_lone_group(cell, style) for cell in column.there]
-    n_marks = len(marks) - marks.count(None)
-    return marks.count(True) / n_marks if n_marks else None
+    marks = column.cells.lone_groups(style)
+    n_lone, n_marks = int(np.sum(marks == 1)), int(np.sum(marks >= 0))
+    return n_lone / n_marks if n_marks else None
 
 
 def _equal(a: Floats, b: Floats) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pairlearn._typing import Floats
     from pairlearn.certificate import Certificate
     from pairlearn.pairs import Pairs
@@ -24,7 +26,7 @@ class FitSummary:
     points : pandas.DataFrame
         The points without their ids: numbers as floats, dates as days since 1970,
         categories as text; columns that were left out are not among them.
-    ids : list of str
+    ids : sequence of str
         The ids of the points.
     pairs : Pairs
         The pairs, over `points`; all of them, those kept for the certificate too.
@@ -59,7 +61,7 @@ class FitSummary:
 
     model: Any
     points: Any
-    ids: list[str]
+    ids: Sequence[str]
     pairs: Pairs
     t: Floats
     certificate: Certificate | None = None

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pairlearn.cli.checksum import check_checksum
 from pairlearn.cli.columns import find_answer, find_id, find_sides, ids_in
 from pairlearn.cli.errors import TableError
+from pairlearn.cli.manycells import Cells, cells_of, join
 from pairlearn.cli.textfile import open_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 __all__ = [
     "AskedPairs",
@@ -42,7 +48,7 @@ class Table:
         Name of the file.
     columns : dict
         The cells of each column: text, or what Arrow makes of its types.
-    lines : list of int
+    lines : ndarray of int
         For a text file, the line of each row; else the number of the row, from 1.
     text : bool
         Whether it is a text file, so that `lines` are lines.
@@ -55,8 +61,8 @@ class Table:
     """
 
     name: str
-    columns: dict[str, list[Any]]
-    lines: list[int]
+    columns: dict[str, Cells]
+    lines: NDArray[np.int64]
     text: bool = True
     delimiter: str = ""
     gap: int = 0
@@ -115,56 +121,53 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
 
 
 def _read_text(path: Path, n_rows: int) -> Iterator[Table]:
+    from pairlearn.cli.keptrows import Counts, in_parts, keep_rows
+    from pairlearn.cli.texts import TextCells
+
     file = open_text(path)
-    names = file.columns
-    lines: list[int] = []
-    rows: list[list[str]] = []
-    n_blank = n_empty = 0
-    waiting = gap = 0  # a blank row that nothing has followed yet, and one that has
-    notes = list(file.notes)
-
-    def part() -> Table:
-        cells = (
-            list(map(list, zip(*rows, strict=True))) if rows else [[] for _ in names]
+    names, counts = file.columns, Counts()
+    first = Table(path.name, {name: Cells([]) for name in names}, _numbers(0))
+    first.delimiter, first.notes = file.delimiter, list(file.notes)
+    yield first
+    kept = keep_rows(file.rows(), len(names), counts)
+    for rows in in_parts(kept, n_rows, len(names)):
+        notes = []
+        if len(rows) < n_rows:  # the last
+            if counts.n_blank:
+                notes.append(
+                    f"{path.name}: {counts.n_blank} row(s) of empty cells were left out"
+                )
+            if counts.n_empty:
+                notes.append(
+                    f"{path.name}: {counts.n_empty} empty line(s) count as missing "
+                    "cells"
+                )
+            if not (len(rows) or notes):
+                return
+        yield Table(
+            path.name,
+            dict(zip(names, map(TextCells, rows.cells), strict=True)),
+            rows.lines,
+            delimiter=file.delimiter,
+            gap=next(iter(rows.gaps[rows.gaps > 0].tolist()), 0),
+            notes=notes,
         )
-        columns = dict(zip(names, cells, strict=True))
-        return Table(
-            path.name, columns, lines, delimiter=file.delimiter, gap=gap, notes=notes
-        )
-
-    yield part()
-    lines, rows, notes = [], [], []
-    for line, cells in file.rows():
-        # Spreadsheets leave rows of delimiters alone below a table.
-        if len(cells) != 1 and not any(map(str.strip, cells)):
-            n_blank += bool(cells)
-            waiting = waiting or line
-            continue
-        n_empty += len(cells) == 1 and not cells[0].strip()
-        gap, waiting = gap or waiting, 0
-        lines.append(line)
-        rows.append(cells)
-        if len(rows) == n_rows:
-            yield part()
-            lines, rows, gap = [], [], 0
-    notes = []
-    if n_blank:
-        notes.append(f"{path.name}: {n_blank} row(s) of empty cells were left out")
-    if n_empty:
-        notes.append(f"{path.name}: {n_empty} empty line(s) count as missing cells")
-    if rows or notes:
-        yield part()
 
 
 def _read_arrow(path: Path, n_rows: int) -> Iterator[Table]:
     from pairlearn.cli.arrowfile import arrow_batches
 
     seen = 0
-    for names, cells in arrow_batches(path, n_rows):
-        count = len(cells[0])
-        lines = list(range(seen + 1, seen + count + 1))
+    for names, columns in arrow_batches(path, n_rows):
+        count = len(columns[0])
+        cells = map(cells_of, columns)
+        lines = _numbers(count, seen + 1)
         yield Table(path.name, dict(zip(names, cells, strict=True)), lines, text=False)
         seen += count
+
+
+def _numbers(count: int, first: int = 1) -> NDArray[np.int64]:
+    return np.arange(first, first + count, dtype=np.int64)
 
 
 def read_table(path: str | Path) -> Table:
@@ -179,17 +182,17 @@ def read_table(path: str | Path) -> Table:
     -------
     Table
     """
-    whole: Table | None = None
-    for part in read_chunks(path):
-        if whole is None:
-            whole = part
-            continue
-        for name, cells in part.columns.items():
-            whole.columns[name] += cells
-        whole.lines = whole.lines + part.lines
-        whole.gap = whole.gap or part.gap
-        whole.notes += part.notes
-    if whole is None or not len(whole):
+    text = Path(path).suffix.lower() in TEXT_SUFFIXES
+    parts = list(read_chunks(path, sys.maxsize if text else CHUNK_ROWS))
+    whole = parts[0]
+    whole.columns = {
+        name: join([part.columns.pop(name) for part in parts])
+        for name in list(whole.columns)
+    }
+    whole.lines = np.concatenate([part.lines for part in parts])
+    whole.gap = next((part.gap for part in parts if part.gap), 0)
+    whole.notes = [note for part in parts for note in part.notes]
+    if not len(whole):
         raise TableError(f"{Path(path).name} has a header but no rows")
     return whole
 
@@ -202,8 +205,8 @@ class Points:
     ----------
     table : Table
         As it was read.
-    ids : list of str
-        The id of each point.
+    ids : Cells
+        The id of each point, as text.
     id_column : str or None
         The column of the ids; None: the points are known by their row numbers.
     first_row : int or None
@@ -213,13 +216,13 @@ class Points:
     """
 
     table: Table
-    ids: list[str]
+    ids: Cells
     id_column: str | None
     first_row: int | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
-    def features(self) -> dict[str, list[Any]]:
+    def features(self) -> dict[str, Cells]:
         """The cells of each column but the ids."""
         return {
             name: cells
@@ -353,7 +356,7 @@ def as_asked(
     """Return the pairs of a table; see `read_pairs`."""
     sides = find_sides(table, left, right, answer, ids)
     words = find_answer(table, answer, sides, needed=need_answers)
-    asked = [ids_in(table, name) for name in sides]
+    asked = [ids_in(table, name).tolist() for name in sides]
     for name, cells in zip(sides, asked, strict=True):
         empty = [row for row, cell in enumerate(cells) if not cell]
         if empty:
@@ -361,15 +364,15 @@ def as_asked(
                 f"{table.place(empty[0])}: no id in column {name!r} ({len(empty)} such "
                 "row(s)); a pair needs two ids"
             )
-    answers = [] if words is None else table.columns[words]
+    answers = [] if words is None else table.columns[words].tolist()
     return AskedPairs(table, asked[0], asked[1], answers, (*sides, words))
 
 
-def frame_of(columns: dict[str, list[Any]], n_rows: int) -> Any:
+def frame_of(columns: Mapping[str, Sequence[Any]], n_rows: int) -> Any:
     """Return cells as a pandas frame that leaves them as they are."""
     import pandas as pd
 
     return pd.DataFrame(
-        {name: pd.Series(cells, dtype=object) for name, cells in columns.items()},
+        {name: pd.Series(list(cells), dtype=object) for name, cells in columns.items()},
         index=range(n_rows),
     )

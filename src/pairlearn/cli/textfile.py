@@ -17,14 +17,16 @@ from typing import IO, TYPE_CHECKING
 
 from pairlearn.cli.cells import number_of, shown
 from pairlearn.cli.errors import TableError
+from pairlearn.cli.textrows import DELIMITERS, read_rows, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pairlearn.cli.textrows import Rows
+
 __all__ = ["TextFile", "open_text"]
 
-DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _BOMS = (  # the longer ones first: UTF-32 begins like UTF-16
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -57,61 +59,16 @@ class TextFile:
     skip: int  # rows before the header: 1 for Excel's "sep=;"
     notes: list[str] = field(default_factory=list)
 
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield each row with the number of the line that it begins in.
-
-        A blank line is a row without cells. In a table of one column it is a missing
-        cell, unless nothing follows.
-        """
-        if len(self.columns) > 1:
-            yield from self._rows()
-            return
-        blank = []
-        for line, cells in self._rows():
-            if not cells:
-                blank.append(line)
-                continue
-            yield from ((before, [""]) for before in blank)
-            blank = []
-            yield line, cells
-
-    def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        width, name = len(self.names), self.path.name
-        dropped = width and self.names[-1] == ""
-        before = self.skip + 1  # rows up to the header
-        with self._open() as file:
-            for line, cells in _records(file, self.delimiter, name, blank=True):
-                if _is_blank(cells) and (before or width > 1 or not cells):
-                    if not before:
-                        yield line, []
-                    continue
-                if before:
-                    before -= 1
-                    continue
-                if len(cells) != width:
-                    raise TableError(
-                        f"{name}, line {line}: {_cells(len(cells))}, but the header "
-                        f"names {width}. A cell that holds "
-                        f"{DELIMITERS[self.delimiter]} or a line break must stand in "
-                        "double quotes"
-                    )
-                if dropped:
-                    if cells[-1].strip():
-                        raise TableError(
-                            f"{name}, line {line}: the last column has no name, but "
-                            f"holds {shown(cells[-1])}; name it in the header"
-                        )
-                    del cells[-1]
-                yield line, cells
+    def rows(self) -> Iterator[Rows]:
+        """Yield the rows below the header, in blocks."""
+        return read_rows(
+            self.path, self.encoding, self.delimiter, self.names, self.skip
+        )
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns that are read."""
         return self.names[:-1] if self.names[-1] == "" else self.names
-
-    def _open(self) -> IO[str]:
-        # newline="": line breaks inside quotes are the cell's own.
-        return self.path.open(encoding=self.encoding, newline="")
 
 
 def open_text(path: Path) -> TextFile:
@@ -144,9 +101,9 @@ def open_text(path: Path) -> TextFile:
         delimiter = said[1] if said else _delimiter(file, path)
         file.seek(0)
         skip = 1 if said else 0
-        header = next(
-            islice(_records(file, delimiter, path.name), skip, None), (1, [])
-        )[1]
+        header = next(islice(records(file, delimiter, path.name), skip, None), (1, []))[
+            1
+        ]
     names = _names(header, path)
     return TextFile(path, encoding, delimiter, names, skip, notes)
 
@@ -227,7 +184,7 @@ def _delimiter(file: IO[str], path: Path) -> str:
     for delimiter in DELIMITERS:
         file.seek(0)
         try:
-            sample = [r for _, r in islice(_records(file, delimiter, ""), _SAMPLE)]
+            sample = [r for _, r in islice(records(file, delimiter, ""), _SAMPLE)]
         except TableError:
             # What is wrong with a row is told when it is read.
             file.seek(0)
@@ -265,48 +222,6 @@ def _header(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def _records(
-    file: IO[str], delimiter: str, name: str, *, blank: bool = False
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows, blank ones on demand, with the line that each begins in."""
-    reader = csv.reader(file, delimiter=delimiter, strict=True, skipinitialspace=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise TableError(_told(str(error), name, line)) from None
-        if blank or not _is_blank(cells):
-            yield line, cells
-
-
-def _is_blank(cells: list[str]) -> bool:
-    return not cells or (len(cells) == 1 and not cells[0].strip())
-
-
-def _told(error: str, name: str, line: int) -> str:
-    """Return in a user's words what the csv module says."""
-    if "field larger" in error:
-        return (
-            f"{name}, line {line}: a cell is longer than {csv.field_size_limit():,} "
-            "characters. Does a double quote not close? If the cell is meant, leave "
-            "its column out or save the table as Parquet"
-        )
-    if "end of data" in error:
-        return (
-            f"{name}, line {line}: a double quote opens in this row and does not close "
-            "before the end of the file; close it, or write it twice if it is meant"
-        )
-    if "expected after" in error:
-        return (
-            f"{name}, line {line}: a double quote closes in the middle of a cell; a "
-            'double quote inside a quoted cell is written twice: ""'
-        )
-    return f"{name}, line {line}: {error}"
-
-
 def _names(header: list[str], path: Path) -> list[str]:
     """Return the names of the columns; refuse a header that is none."""
     names = [name.strip() for name in header]
@@ -338,7 +253,3 @@ def check_unique(names: list[str], table: str) -> None:
             f"{table}: {len(twice)} column name(s) occur more than once, first "
             f"{shown(twice[0])}; columns are known by their names, so rename one"
         )
-
-
-def _cells(number: int) -> str:
-    return "1 cell" if number == 1 else f"{number} cells"
