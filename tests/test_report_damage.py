@@ -207,3 +207,23 @@ def test_an_older_store_is_read_as_it_is_and_can_be_added_to(folder):
     alter(folder, "UPDATE trials SET seconds = 2 WHERE seed = 99")
     with pytest.raises(StoreError, match="not as it was written"):
         write_report(folder)
+
+
+@pytest.mark.parametrize("name", ["fig-prior", "fig-sample-size"])
+def test_trials_of_another_version(tmp_path, name):
+    """Of data that nobody here knows; as a file of another version may be."""
+    trial = Trial(name, "$\\frac{", "<b>", 32, 0, {"prior": "1/7"})
+    fill(tmp_path, [(trial, {"error": 0.3})])
+    with pytest.raises(StoreError, match="another version of pairlearn, or were alt"):
+        write_report(tmp_path)
+
+
+def test_names_in_a_store_are_no_html(tmp_path):
+    evil = "<script>alert(1)</script>"
+    rows = [*method_rows(), (Trial("table-tabular", evil, evil, 1, 0), {"error": 0.1})]
+    failures = [(Trial("table-methods", evil, evil, 1, 0), evil)]
+    fill(tmp_path, rows, versions={evil: evil}, command=evil, failures=failures)
+    write_report(tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    assert "&lt;script&gt;alert(1)" in page
+    assert evil not in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from pairlearn.reproduce.report.progress import failed_seeds
 from pairlearn.reproduce.store import Store, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import pandas as pd
 
@@ -71,11 +72,10 @@ def write_report(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     sections = build(folder)
-    drawings = {
-        picture.name: figures.render(picture)
-        for section in sections
-        for picture in section.pictures
-    }
+    drawings = {}
+    for section in sections:
+        with _fit_to_be_shown(section.name, folder):
+            drawings |= {p.name: figures.render(p) for p in section.pictures}
     svgs = {name: svg for name, (svg, _) in drawings.items()}
     outputs: dict[Path, bytes] = {
         folder / "report.html": page.render(TITLE, sections, svgs).encode(),
@@ -114,7 +114,8 @@ def build(folder: str | Path) -> list[Section]:
     sections = []
     for name, frame in frames.items():
         lost = failed_seeds(failures, name)
-        section = _BUILDERS[name](frame, lost)
+        with _fit_to_be_shown(name, folder):
+            section = _BUILDERS[name](frame, lost)
         n_failed = sum(len(seeds) for seeds in lost.values())
         if n_failed:
             text = f"**Failed:** {n_failed:,} trials, which are in no number here."
@@ -128,6 +129,19 @@ def build(folder: str | Path) -> list[Section]:
         sections.append(Section("differences", "What differs, and why", [Notes(text)]))
     sections.append(settings.build(stored, frames, keys, runs, failures, left_out))
     return [summary.build(stored, sections), *sections]
+
+
+@contextmanager
+def _fit_to_be_shown(name: str, folder: Path) -> Iterator[None]:
+    """Tell of trials that are whole, but not what this version writes."""
+    try:
+        yield
+    except Exception as error:
+        raise StoreError(
+            f"the trials of {name} in {folder} cannot be shown ({error!r}): they are "
+            "of another version of pairlearn, or were altered. Make the report with "
+            "that version, or move the store away to begin afresh"
+        ) from error
 
 
 def _read_notes(path: Path) -> str:
