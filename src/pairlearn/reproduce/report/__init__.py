@@ -72,7 +72,7 @@ def write_report(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     sections = build(folder)
-    drawings = {}
+    drawings: dict[str, tuple[str, bytes]] = {}
     for section in sections:
         with _fit_to_be_shown(section.name, folder):
             drawings |= {p.name: figures.render(p) for p in section.pictures}
