@@ -4,9 +4,12 @@ import io
 import json
 import pickle
 import struct
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +18,6 @@ from scipy import sparse
 
 from pairlearn import CIPSClassifier, load
 from pairlearn.archive import HEADER, SCHEMA
-from pairlearn.saving import ModelFileError, describe
 from tests.model_files import (
     attribute,
     forged,
@@ -40,25 +42,52 @@ def test_truncated_files_are_refused(model_file, tmp_path):
     refused(b"#!/bin/sh\n" + data[100:], tmp_path)
 
 
-def test_flipped_bytes_never_load_as_another_model(model_file, tmp_path):
-    path, model, X = model_file
-    data = path.read_bytes()
-    expected = model.decision_function(X)
-    rng = np.random.default_rng(0)
-    bad, n_refused = tmp_path / "bad.skops", 0
-    for place in rng.choice(len(data), 400, replace=False):
-        broken = bytearray(data)
-        broken[place] ^= 1 << rng.integers(8)
-        bad.write_bytes(broken)
-        try:
-            again = load(bad)
-        except ModelFileError:
-            n_refused += 1
-            continue
-        # The date of a member, say, may be flipped without harm.
-        np.testing.assert_array_equal(again.decision_function(X), expected)
-        assert describe(bad) == describe(path)
-    assert n_refused > 250
+FLIPS = """
+import json, mmap, resource, signal, sys, warnings
+from pathlib import Path
+import numpy as np
+import pandas as pd
+from pairlearn import load
+from pairlearn.saving import ModelFileError, describe
+path, bad, n_flips = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+warnings.simplefilter("ignore")
+data, said = path.read_bytes(), describe(path)
+points = json.loads(path.with_suffix(".json").read_text())["points"]
+X = pd.DataFrame(points) if isinstance(points, dict) else np.array(points)
+expected = load(path).decision_function(X)
+now = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
+resource.setrlimit(resource.RLIMIT_AS, (now + 2**30, now + 2**30))
+rng, n_refused = np.random.default_rng(0), 0
+places = rng.choice(8 * len(data), n_flips, replace=False)
+for place in places:
+    broken = bytearray(data)
+    broken[place // 8] ^= 1 << (place % 8)
+    bad.write_bytes(broken)
+    signal.setitimer(signal.ITIMER_PROF, 30)
+    try:
+        again = load(bad)
+    except ModelFileError as error:
+        assert "MemoryError" not in str(error), error
+        n_refused += 1
+        continue
+    # The date of a member, say, may be flipped without harm.
+    np.testing.assert_array_equal(again.decision_function(X), expected)
+    assert describe(bad) == said
+print(n_refused)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
+@pytest.mark.parametrize(("name", "n_flips"), [("cips", 600), ("columns", 400)])
+def test_a_thousand_flipped_bits_never_load_as_another_model(name, n_flips, tmp_path):
+    """Within a gigabyte, and half a minute each."""
+    path = Path(__file__).parent / "stored" / f"{name}-0.1.0.skops"
+    done = subprocess.run(
+        [sys.executable, "-c", FLIPS, path, tmp_path / "bad.skops", str(n_flips)],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert n_flips // 2 < int(done.stdout) < n_flips
 
 
 def test_shuffled_and_zeroed_blocks_are_refused(model_file, tmp_path):

@@ -16,7 +16,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Binarizer, FunctionTransformer, StandardScaler
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    OneHotEncoder,
+    StandardScaler,
+)
 from sklearn.svm import SVC
 from sklearn.utils import all_estimators
 
@@ -232,13 +237,31 @@ def test_what_is_checked_is_shared_with_nobody(tmp_path):
     assert again[0].vocabulary_ == words
 
 
-def test_no_function_writes_into_a_model(tmp_path):
-    target = np.zeros(3)
-    step = FunctionTransformer(np.negative, kw_args={"out": target})
-    message = refused(unchecked(make_pipeline(step, CIPSClassifier())), tmp_path)
-    assert "an argument 'out'" in message
-    with pytest.raises(TypeError, match="an argument 'out'"):
-        save(step, tmp_path / "model.skops")
+def test_no_part_writes_into_what_was_checked_in_another(tmp_path):
+    X, y = points()
+    machine = SVC().fit(X, y)
+    step = FunctionTransformer(
+        np.negative, kw_args={"out": machine.support_, "casting": "unsafe"}
+    )
+    words = CountVectorizer().fit(["one two"])
+    model = make_pipeline(step, machine, words)
+    model.extra_ = [machine._n_support, words.vocabulary_]
+    again = load(saved(model, tmp_path))
+    assert again[0].kw_args["out"] is not again[1].support_
+    assert again.extra_[0] is not again[1]._n_support
+    assert again.extra_[1] is not again[2].vocabulary_
+
+
+def test_text_in_an_order_of_its_own(tmp_path):
+    """Categories that are given need not be sorted, unless they are numbers."""
+    for table in (
+        np.array([["low"], ["high"]]),
+        np.array([["low"], [None]], dtype=object),
+    ):
+        order = [["low", "mid", "high", None][: 3 + (table.dtype == object)]]
+        encoder = OneHotEncoder(categories=order).fit(table)
+        again = load(saved(encoder, tmp_path))
+        assert (again.transform(table) != encoder.transform(table)).nnz == 0
 
 
 @pytest.mark.parametrize("function", [special.jv, special.hyp2f1, special.mathieu_a])

@@ -135,9 +135,6 @@ def _dict(builder: _Builder, node: dict[str, Any]) -> Any:
     cls = own.get(full_name(node)) or builder.find(node)
     made = cls()
     for key, value in zip(keys, values, strict=True):
-        # As an argument it would let a function write into any array of the model.
-        if key == "out" and not isinstance(value, _PLAIN):
-            raise ModelFileError("it holds an argument 'out', which no model needs")
         made[key] = value
     return made
 

@@ -117,7 +117,9 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = ()) -> Any:
     """Read a model that :func:`save` wrote.
 
     No code in the file is run: it has none, and only types that this package vouches
-    for are built. A file that is damaged or asks for anything else is an error.
+    for are built, after a look at numbers that could crash compiled code. Memory and
+    time are in proportion to the file. A file that is damaged or asks for anything else
+    is an error.
 
     Parameters
     ----------
@@ -125,7 +127,8 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = ()) -> Any:
         The file.
     trusted : list of str or type, optional
         Classes of your own that the model is made of, such as
-        ``["mypackage.MyTransformer"]``. Only name what you know: their code will run.
+        ``["mypackage.MyTransformer"]``, and others that the error names. Only name what
+        you know: their code will run, and their numbers are not checked.
 
     Returns
     -------
@@ -145,7 +148,8 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = ()) -> Any:
     Notes
     -----
     Models of this release can be read by the next. *Not guaranteed:* that a model
-    learned what its name says. A file of unknown origin may hold any weights.
+    learned what its name says. A file of unknown origin may hold any weights, may be
+    slow to use, and is not for further training (`partial_fit`, `warm_start`).
 
     Examples
     --------

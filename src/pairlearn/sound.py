@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +46,8 @@ def check_sound(thing: Any, name: str) -> None:
     why = _shadowed(thing, own) or _at_large(own)
     check = _CHECKS.get(name)
     if why is None and check is not None and own:
+        # Another part of the model may hold the same arrays, and write into them.
+        own.update({key: _private(value) for key, value in own.items()})
         try:
             fits = check(own)
         except (AttributeError, KeyError, TypeError, ValueError):
@@ -60,6 +61,15 @@ def check_sound(thing: Any, name: str) -> None:
         )
 
 
+def _private(value: Any) -> Any:
+    """Return a copy of arrays, also of those in a list or a dict."""
+    if isinstance(value, np.ndarray) or sparse.issparse(value):
+        return value.copy(order="K") if isinstance(value, np.ndarray) else value.copy()
+    if type(value) is list:
+        return [_private(item) for item in value]
+    return dict(value) if type(value) is dict else value
+
+
 def _shadowed(thing: Any, own: Mapping[str, Any]) -> str | None:
     """Tell whether the object brings what its class defines, such as a method."""
     cls = type(thing)
@@ -68,12 +78,14 @@ def _shadowed(thing: Any, own: Mapping[str, Any]) -> str | None:
     for key in own:
         if type(key) is not str:
             return "has an attribute whose name is no text"
-        if key not in fields and hasattr(cls, key) and key not in parameters_of(cls):
+        if key in fields or not hasattr(cls, key) or key in parameters_of(cls):
+            continue
+        # A property is asked before the attribute; it may be newer than the file.
+        if not isinstance(inspect.getattr_static(cls, key), property):
             return f"brings its own {key[:60]!r}, which its class defines"
     return None
 
 
-@cache
 def parameters_of(cls: type) -> Mapping[str, inspect.Parameter]:
     """Return the arguments of a class."""
     return inspect.signature(cls).parameters
@@ -86,7 +98,8 @@ def _at_large(own: Mapping[str, Any]) -> str | None:
         if value is None:
             continue
         least = 1 if key == "_n_threads" else -_MOST_JOBS
-        if type(value) is not int or not least <= value <= _MOST_JOBS:
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or not least <= value <= _MOST_JOBS:
             return f"asks for {key}={repr(value)[:30]}, and {_MOST_JOBS} are the most"
     if own.get("memory") is not None:
         # What is in such a folder is unpickled, and so may run anything.
@@ -184,13 +197,8 @@ def _width(table: Any, rare: Any, mapped: Any) -> int | None:
     """Return the number of columns of a table of categories; None if it is forged."""
     if not _is_array(table, "biufOSUM", None) or not len(table):
         return None
-    # Numbers are looked up by bisection, which has to end at one of them.
-    there = table[table == table] if table.dtype.kind in "fM" else table
-    if table.dtype.kind != "O" and (
-        np.any(there[1:] <= there[:-1])
-        or np.any(table[: len(there)] != there)
-        or len(table) - len(there) > 1
-    ):
+    # Text and objects are looked up in a dict, and never searched for a number.
+    if table.dtype.kind not in "OSU" and not _is_sorted(table):
         return None
     if (rare is None) != (mapped is None):
         return None
@@ -204,6 +212,16 @@ def _width(table: Any, rare: Any, mapped: Any) -> int | None:
         and bool(mapped.min() >= 0 and mapped.max() < width)
     )
     return width if fits else None
+
+
+def _is_sorted(table: Any) -> bool:
+    """Tell whether a search by halves for one of these ends at one of these."""
+    there = table[table == table]
+    return bool(
+        np.all(there[1:] > there[:-1])
+        and np.all(table[: len(there)] == there)
+        and len(table) - len(there) <= 1
+    )
 
 
 def _fits_classes(own: Mapping[str, Any]) -> bool:
