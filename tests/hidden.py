@@ -21,7 +21,7 @@ sys.path_importer_cache.clear()
 """
 
 
-def without(package, code, timeout=60):
+def without(package, code, timeout=600):
     """Run code in a process that has not these packages."""
     return subprocess.run(
         [sys.executable, "-c", HIDE + code, package],

@@ -550,9 +550,27 @@ class TestHelp:
         assert done.stdout.strip() == "[]"
 
 
-def start(*words, **options):
+# Fits again and again, so that an interrupt finds it at work on any machine.
+FITS_ON = """
+import sys
+from pathlib import Path
+from pairlearn.auto import PairClassifier
+from pairlearn.cli import main
+
+def fit_on(self, *given, begun=Path(sys.argv.pop(1)), fit=PairClassifier.fit):
+    begun.touch()
+    while True:
+        fit(self, *given)
+
+PairClassifier.fit = fit_on
+main()
+"""
+
+
+def start(*words, code=None, begun=None, **options):
+    how = ["-m", "pairlearn"] if code is None else ["-c", code, str(begun)]
     return subprocess.Popen(
-        [sys.executable, "-m", "pairlearn", *map(str, words)],
+        [sys.executable, *how, *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -567,13 +585,13 @@ class TestProcesses:
             "check", folder / "points.csv", folder / "pairs.csv",
             env={**os.environ, "PYTHONIOENCODING": "ascii"},
         )  # fmt: skip
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=600)
         assert (process.returncode, err) == (0, "")
         assert "for a certificate" in out
         bad = tmp_path / "bad.csv"
         bad.write_text("left,right,answer\np001,p002\n")
         process = start("check", folder / "points.csv", bad)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=600)
         assert (process.returncode, out) == (1, "")
         assert "bad.csv, line 2: 2 cells" in err
         assert "Traceback" not in err
@@ -583,12 +601,14 @@ class TestProcesses:
         make_tables(tmp_path, n_pairs=180)
         model = tmp_path / "model.skops"
         model.write_bytes(b"old")
-        process = start(
-            "fit", tmp_path / "points.csv", tmp_path / "pairs.csv", "-o", model
-        )
-        time.sleep(2.5)
+        begun = tmp_path / "begun"
+        tables = tmp_path / "points.csv", tmp_path / "pairs.csv"
+        process = start("fit", *tables, "-o", model, code=FITS_ON, begun=begun)
+        while not begun.exists() and process.poll() is None:
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=600)
+        begun.unlink()
         # Ended by the signal itself, it is 130 to a shell as well.
         assert process.returncode in (130, -2), err
         assert err.strip() == "interrupted; nothing was written"

@@ -102,21 +102,31 @@ class TestBadInput:
             CIPSClassifier().fit(pairs, [1, -1])
 
 
+# A worker on a busy machine is not taken for dead.
+PATIENT = {
+    "distributed.comm.timeouts.connect": "600s",
+    "distributed.comm.timeouts.tcp": "600s",
+    "distributed.scheduler.worker-ttl": None,
+}
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     distributed = pytest.importorskip("distributed", reason="needs distributed")
     # Whatever else runs on the machine, it warns of when it starts and ends.
-    with warnings.catch_warnings(action="ignore"):
+    with dask.config.set(PATIENT), warnings.catch_warnings(action="ignore"):
         cluster = distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
             processes=True,
             dashboard_address=":0",
             silence_logs=50,
+            memory_limit=0,
             local_directory=str(tmp_path_factory.mktemp("cluster")),
         )
-        client = distributed.Client(cluster)
-    yield client
+        client = distributed.Client(cluster, timeout=600)
+    with dask.config.set(PATIENT):
+        yield client
     with warnings.catch_warnings(action="ignore"):
         client.close()
         cluster.close()

@@ -267,7 +267,7 @@ except ImportError as error:
 
 
 def test_without_torch_the_linear_rows_run_and_the_others_name_the_extra():
-    done = without("torch,skorch", WITHOUT, timeout=120)
+    done = without("torch,skorch", WITHOUT, timeout=600)
     assert done.returncode == 0, done.stderr
     rows = dict(line.split("|") for line in done.stdout.splitlines())
     assert set(rows) == {*PUBMED.methods, "PairNet"}

@@ -14,6 +14,14 @@ from pairlearn import CIPSClassifier, Pairs, dense, threads
 from pairlearn.crew import Crew
 from pairlearn.threads import each, n_threads, own_threads, ranges, single_blas
 
+# A limit, in seconds, for what waits in vain.
+LONG = 120
+
+
+def n_helpers():
+    """How many there are; threads that other tests left behind come and go."""
+    return sum(one.name.endswith("(_help)") for one in threading.enumerate())
+
 
 def blas_threads():
     libraries = threadpool_info()
@@ -44,7 +52,7 @@ class TestEach:
         assert each(late, range(7)) == list(range(7))
 
     def test_threads_work_at_once(self):
-        meeting = threading.Barrier(2, timeout=10)
+        meeting = threading.Barrier(2, timeout=LONG)
         each(lambda _: meeting.wait(), range(2))
 
     def test_blas_is_limited_meanwhile_and_free_afterwards(self):
@@ -54,19 +62,23 @@ class TestEach:
 
     @pytest.mark.parametrize("bad", [0, 3])
     def test_an_error_ends_the_work_and_is_raised(self, bad):
-        done = []
+        done, failed = [], threading.Event()
 
         def fail(k):
             if k == bad:
+                failed.set()
                 raise OSError("no")
-            time.sleep(0.001)
+            if k > bad:
+                assert failed.wait(LONG)
+                # Long against the moment in which the other thread ends the work.
+                time.sleep(0.05)
             done.append(k)
 
-        before = threading.active_count()
+        before = n_helpers()
         with pytest.raises(OSError, match="no"):
             each(fail, range(1000))
         assert len(done) < 999
-        assert threading.active_count() == before
+        assert n_helpers() == before
         assert set(blas_threads()) == {2}
 
     def test_few_parts(self):
@@ -79,9 +91,9 @@ class TestEach:
         rng = np.random.default_rng(0)
         y = rng.integers(2, size=400)
         pairs, t = Pairs.sample(rng.normal(size=(400, 3)) + y[:, None], 200, y)
-        before = threading.active_count()
+        before = n_helpers()
         CIPSClassifier().fit(pairs, t)
-        assert threading.active_count() == before
+        assert n_helpers() == before
         assert set(blas_threads()) == {2}
 
 
@@ -110,15 +122,15 @@ def first():
     with own_threads():
         seen.append(n_threads())
         first_is_in.set()
-        second_is_in.wait(10)
+        assert second_is_in.wait(120)
     first_is_out.set()
 
 def second():
-    first_is_in.wait(10)
+    assert first_is_in.wait(120)
     with own_threads():
         seen.append(n_threads())
         second_is_in.set()
-        first_is_out.wait(10)
+        assert first_is_out.wait(120)
 
 threads = [threading.Thread(target=run) for run in (first, second)]
 for thread in threads:
@@ -144,22 +156,26 @@ def test_fits_that_overlap_put_back_what_was_there():
 
 @pytest.mark.usefixtures("two_threads")
 def test_an_interrupt_leaves_no_thread():
+    begun = threading.Event()
+
     def interrupted(k):
         if threading.current_thread() is threading.main_thread():
+            begun.set()
             raise KeyboardInterrupt
-        time.sleep(0.05)
+        # Else the helper might do everything before the main thread comes to it.
+        assert begun.wait(LONG)
         return k
 
-    before = threading.active_count()
+    before = n_helpers()
     with pytest.raises(KeyboardInterrupt):
         each(interrupted, range(50))
-    assert threading.active_count() == before
+    assert n_helpers() == before
     assert set(blas_threads()) == {2}
 
 
 @pytest.mark.usefixtures("two_threads")
 def test_other_threads_take_overflows_as_the_caller_does():
-    meeting = threading.Barrier(2, timeout=10)
+    meeting = threading.Barrier(2, timeout=LONG)
 
     def overflow(_):
         meeting.wait()
@@ -181,7 +197,8 @@ def test_an_interrupt_before_the_work_ends_it(monkeypatch):
 
     monkeypatch.setattr(Crew, "hand_out", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        each(lambda k: (time.sleep(0.02), done.append(k)), range(100))
+        # Long against the moment in which the interrupt ends the work.
+        each(lambda k: (time.sleep(0.5), done.append(k)), range(100))
     assert len(done) < 50
     assert set(blas_threads()) == {2}
 

@@ -32,6 +32,9 @@ __all__ = ["accelerated"]
 # How long a process that is done waits for the others, which are done, too, but for
 # what a callback does at the end. It is safe to leave earlier.
 PARTING = timedelta(seconds=60)
+# How long one that has failed waits for others to fail of the same, such as a file that
+# none can read: closed connections would be their error else.
+GRACE = timedelta(seconds=2)
 SCHEME = "pairlearn"
 
 _numbers = count()
@@ -76,6 +79,7 @@ def accelerated(mixed_precision: str, *, cpu: bool, batch_size: int) -> Iterator
     is_theirs = dist.is_initialized()
     number = str(next(_numbers))
     failed: BaseException | None = None
+    all_fail = False
     made: list[Any] = []
     try:
         accelerator = Accelerator(
@@ -91,6 +95,7 @@ def accelerated(mixed_precision: str, *, cpu: bool, batch_size: int) -> Iterator
         )
         made.append(accelerator)
         if batch_size % accelerator.num_processes:
+            all_fail = True
             raise ValueError(
                 f"batch_size={batch_size} cannot be shared evenly by "
                 f"{accelerator.num_processes} processes; make it a multiple of that"
@@ -103,7 +108,7 @@ def accelerated(mixed_precision: str, *, cpu: bool, batch_size: int) -> Iterator
         place = _places.pop(number, None)
         try:
             if not is_theirs and dist.is_initialized():
-                _part(place, failed)
+                _part(place, None if all_fail else failed)
         finally:
             for accelerator in made:
                 accelerator.free_memory()
@@ -125,11 +130,10 @@ def _part(place: Store | None, failed: BaseException | None) -> None:
             why = "" if failed is None else f"{type(failed).__name__}: {failed}"
             place.set(f"left/{rank}", why)
             others = [f"left/{other}" for other in range(size) if other != rank]
-            if failed is None:
-                # Nobody closes a connection that another still uses.
-                place.wait(others, PARTING)
-            else:
+            if failed is not None:
                 _name_the_first(place, others, failed)
+            # Nobody closes a connection that another still uses.
+            place.wait(others, PARTING if failed is None else GRACE)
     if failed is not None:
         # Those who wait for this process get an error now.
         world: Any = dist.group.WORLD
