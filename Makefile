@@ -24,8 +24,9 @@ test: $(VENV)/dev.stamp  ## the test suite (minutes)
 test-slow: $(VENV)/dev.stamp  ## the tests that take longer
 	$(PIN) $(BIN)/python -m pytest -n auto -q -m slow
 
-fuzz: $(VENV)/dev.stamp  ## 1,000 damaged files of each kind, read in other processes (20 minutes)
+fuzz: $(VENV)/dev.stamp  ## damaged files of each kind and forged models, by the thousand (half an hour)
 	$(PIN) $(BIN)/python -m tests.fuzz.flips
+	$(PIN) $(BIN)/python -m tests.fuzz.forged
 
 test-oldest: $(OLDEST)/test.stamp  ## the same tests on the oldest supported versions
 	$(PIN) $(OLDEST)/bin/python -m pytest -n auto -q

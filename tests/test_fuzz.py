@@ -8,7 +8,7 @@ from tests.fuzz.subjects import SUBJECTS
 N_CASES = {"arrow": 60, "feather": 60, "parquet": 60, "csv": 40}
 
 
-@pytest.mark.parametrize("kind", [k for k in SUBJECTS if k != "checkpoint"])
+@pytest.mark.parametrize("kind", SUBJECTS)
 def test_flipped_bits(kind):
     # Others than those of `make fuzz`, which begins at 0.
     results = fuzz(kind, N_CASES.get(kind, 30), first=100_000)
