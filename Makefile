@@ -10,7 +10,7 @@ RIVALS := $(patsubst benchmarks/rivals/%.txt,.venv-rivals-%,$(wildcard benchmark
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PAIRLEARN_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test fuzz test-slow test-oldest lint format bench bench-accuracy bench-gpu bench-scale docs clean
+.PHONY: help demo test fuzz test-slow test-oldest lint format bench bench-accuracy bench-gpu bench-reading bench-scale docs clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -52,6 +52,9 @@ bench-accuracy: $(VENV)/bench.stamp  ## PairClassifier on the paper's ten tables
 
 bench-gpu: $(VENV)/bench.stamp  ## the fused kernel and a whole fit on a CUDA device; writes benchmarks/results
 	$(BIN)/python -m benchmarks.gpu
+
+bench-reading: $(VENV)/bench.stamp  ## reading of tables on the command line; writes benchmarks/results
+	$(PIN) $(BIN)/python -m benchmarks.reading
 
 bench-scale: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## time and memory against n, m and d, rivals, 40 GB on disk (hours)
 	$(BIN)/python -m benchmarks.scale

@@ -18,7 +18,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from pairlearn.cli.cells import DATE_ORDERS, STYLES, number_of, shown
+from pairlearn.cli.cells import DATE_ORDERS, STYLES, number_of, shown, text_of
 from pairlearn.cli.errors import TableError
 from pairlearn.cli.manycells import HEAD, cells_of
 from pairlearn.cli.styles import common_sign, lone_groups, see, style_of
@@ -315,13 +315,14 @@ def _look_at(seen: SeenColumn, sign: str, table: Table) -> Column:
     if not len(there):
         return _left_out(name, "no cell holds anything")
     # Most columns show at once that their cells differ.
-    some = there[:HEAD].distinct_categories()
-    if len(some) == 1:
-        some = there.distinct_categories()
-    if len(some) == 1 and not n_missing:
-        return _left_out(name, f"every cell is {shown(some[0])}")
+    differ = len({text_of(cell) for cell in there[:HEAD]}) > 1
+    if not differ:
+        distinct = there.distinct_categories()
+        differ = len(distinct) > 1
+        if not differ and not n_missing:
+            return _left_out(name, f"every cell is {shown(distinct[0])}")
     missing = f"; {n_missing} missing" if n_missing else ""
-    if len(some) > 1:
+    if differ:
         found = _as_numbers(seen, sign, table, missing) or _as_dates(
             name, there, missing
         )

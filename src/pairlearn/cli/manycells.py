@@ -33,7 +33,7 @@ __all__ = ["Cells", "Read", "cells_of", "join"]
 
 # Cells that are looked at one by one before all are: most columns that are no numbers,
 # or no dates, show it here.
-HEAD = 50
+HEAD = 10
 _NUMBERS = frozenset((int, float, type(None)))
 _MARKS = {True: 1, False: 0, None: -1}
 

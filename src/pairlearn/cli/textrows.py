@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["DELIMITERS", "Rows", "is_blank", "read_rows", "records"]
 
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-# Bytes that are read at a time.
+# Bytes that are read at a time; of a table with more than so many columns more, since
+# each column of a block takes its time, however few its cells.
 _BLOCK = 2**22
+_MANY_COLUMNS = 256
+_MOST_BLOCKS = 64
 _LINE = re.compile(r"[^\r\n]*(\r\n|\r|\n)?")
 
 
@@ -80,7 +83,8 @@ def read_rows(
     """
     table = _Table(path.name, delimiter, names)
     with path.open("rb") as file:
-        text = _Text(file, encoding)
+        n_blocks = min(max(len(names) // _MANY_COLUMNS, 1), _MOST_BLOCKS)
+        text = _Text(file, encoding, n_blocks * _BLOCK)
         before = records(text.lines(), delimiter, path.name)
         for _ in range(skip + 1):
             next(before, None)
@@ -106,8 +110,8 @@ class _Text:
         The number of the line that comes next.
     """
 
-    def __init__(self, file: IO[bytes], encoding: str) -> None:
-        self._file = file
+    def __init__(self, file: IO[bytes], encoding: str, block: int) -> None:
+        self._file, self._block = file, block
         self._decode = codecs.getincrementaldecoder(encoding)().decode
         self._part, self._begin = "", 0  # text in memory, and what is not used of it
         self._whole = False  # whether the end of the file is in memory
@@ -115,7 +119,7 @@ class _Text:
 
     def _more(self) -> None:
         # Twice as much each time, lest a very long line be searched over and over.
-        data = self._file.read(max(_BLOCK, len(self._part) - self._begin))
+        data = self._file.read(max(self._block, len(self._part) - self._begin))
         self._whole = not data
         self._part = self._part[self._begin :] + self._decode(data, self._whole)
         self._begin = 0

@@ -75,9 +75,16 @@ _NO_NUMBER = "[{}]".format(
         if chr(k) not in "0123456789+-.,'eEiInNfFtTyY"
     )
 )
+# Dates of ten characters, and where day, month and year begin in them.
+_DATES = {
+    "year first": "^[0-9]{4}(?:-[0-9]{2}-|/[0-9]{2}/|[.][0-9]{2}[.])[0-9]{2}$",
+    "day first": "^[0-9]{2}(?:/[0-9]{2}/|[.][0-9]{2}[.])[0-9]{4}$",
+    "month first": "^[0-9]{2}(?:/[0-9]{2}/|[.][0-9]{2}[.])[0-9]{4}$",
+}
+_PLACES = {"year first": (8, 5, 0), "day first": (0, 3, 6), "month first": (3, 0, 6)}
 _MOMENT = (
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    r"(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?)?$"
+    r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?$"
 )
 # Texts whose category may be another text: true, false and 3.0.
 _OTHER_CATEGORY = r"^(?i:true|fal.e)$|\.0+$"
@@ -173,14 +180,18 @@ class TextCells(Cells):
         fits = self.missing()
         values = np.full(len(self), np.nan)
         rows = np.flatnonzero(~fits)
+        ways: list[tuple[str, Callable[[Any], Floats]]] = [
+            (_DATES[order], lambda text: _days_of_dates(text, order))
+        ]
         if order == "year first":
+            ways.append((_MOMENT, _days_of_moments))
+        for shape, read in ways:
             text = _at(self._trimmed, rows)
-            shape = _array(pc.match_substring_regex(text, _MOMENT))
-            days = _days(text.filter(pa.array(shape)))
-            plain, exact = rows[shape], np.isfinite(days)
-            values[plain] = days
-            fits[plain] = exact
-            rows = np.sort(np.concatenate((rows[~shape], plain[~exact])))
+            plain = _array(pc.match_substring_regex(text, shape))
+            days = read(text.filter(pa.array(plain)))
+            values[rows[plain]] = days
+            fits[rows[plain]] = ~np.isnan(days)
+            rows = rows[~fits[rows]]
         return self._rest(values, fits, rows, lambda c: days_of(c, order))
 
     def categories(self) -> TextCells:
@@ -316,7 +327,25 @@ def _with_point(text: Any, style: str) -> Any:
     return pc.utf8_ltrim(text, "+") if plus else text
 
 
-def _days(text: Any) -> Floats:
+def _days_of_dates(text: Any, order: str) -> Floats:
+    """Return dates of a known shape as days; NaN where there is no such day."""
+    digits = _data(text).reshape(len(text), 10).astype(np.int64) - ord("0")
+
+    def number(begin: int, length: int) -> NDArray[np.int64]:
+        found = digits[:, begin]
+        for k in range(begin + 1, begin + length):
+            found = 10 * found + digits[:, k]
+        return found
+
+    day, month, year = map(number, _PLACES[order], (2, 2, 4))
+    first = (12 * (year - 1970) + month - 1).astype("datetime64[M]")
+    date = first.astype("datetime64[D]") + (day - 1)
+    exists = (year > 0) & (month > 0) & (month < 13) & (day > 0)
+    exists &= date.astype("datetime64[M]") == first
+    return np.where(exists, date.astype(np.int64), np.nan)
+
+
+def _days_of_moments(text: Any) -> Floats:
     """Return moments of a known shape as days; NaN where they are left over."""
     try:
         moments = pc.cast(text, pa.timestamp("us"))
