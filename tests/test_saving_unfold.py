@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="limits of memory are those of Linux"
 )
 # What pairlearn.archive promises: for any file, and for each byte of it.
-ANY, EACH = 100_000_000, 60
+ANY, EACH = 64_000_000, 60
 # Modulo this number Python takes the hash of a number.
 PRIME = 2**61 - 1
 HERE = "HERE"

@@ -6,7 +6,7 @@ every other member. The same model gives the same bytes.
 
 Nothing small can unfold to something huge. Arrays are stored as they are, and so is
 text beyond 1 MB; below, it may be compressed. Each item of the text is read once, and
-built once (:mod:`pairlearn.building`). So `load` takes at most 100 MB and 60 bytes for
+built once (:mod:`pairlearn.building`). So `load` takes at most 64 MB and 60 bytes for
 each byte of the file, above what the libraries take, and time in proportion; the tests
 measure both for every way to write a file that we know of.
 """
