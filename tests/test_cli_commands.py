@@ -465,7 +465,7 @@ class TestExplain:
         assert result.exit_code == 0, result.output
         lines = result.stdout.splitlines()
         assert lines[0].startswith("Weights")
-        assert lines[-1].startswith("luck")
+        assert lines[-2].startswith("luck")
 
     def test_a_file_that_is_no_model(self, tmp_path):
         bad = tmp_path / "bad.skops"

@@ -116,7 +116,7 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
                     os.fsync(file.fileno())
             except OSError as error:
                 # Here, since the error passes the other files' `replacing` first.
-                if error.filename in (None, os.fspath(partial)):
+                if error.errno and error.filename in (None, os.fspath(partial)):
                     error.filename = os.fspath(path)
                 raise
 
