@@ -404,6 +404,17 @@ def test_items_without_bytes_are_refused(model_file, tmp_path):
     assert "not as long as it says" in refused_by_both(zipped(endless), tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["|V2000000000", "<U500000000"])
+def test_an_item_of_which_there_is_none_is_not_huge(kind, model_file, tmp_path):
+    members = members_of(model_file[0].read_bytes())
+    header = io.BytesIO()
+    npy.write_array_header_1_0(
+        header, {"descr": kind, "fortran_order": False, "shape": (0,)}
+    )
+    huge = {**members, "0.npy": header.getvalue()}
+    assert "not as long as it says" in refused_by_both(zipped(huge), tmp_path)
+
+
 def test_an_error_is_one_line_whatever_the_file_says(model_file, tmp_path):
     def change(schema):
         evil = node("ObjectNode", "a\nb", "c" * 10**5)

@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -315,6 +316,8 @@ def test_neighbours_and_boosting_are_for_those_who_know_the_file(tmp_path):
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     message = refused(unchecked(HistGradientBoostingClassifier()), tmp_path)
     assert "does not check the numbers in a tree" in message
+    message = refused(unchecked(OneVsRestClassifier(LogisticRegression())), tmp_path)
+    assert "that all of its parts answer for as many points" in message
 
 
 def test_every_type_that_is_not_reviewed_is_refused(tmp_path):

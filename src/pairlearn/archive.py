@@ -57,6 +57,8 @@ _MOST_COMPRESSED = 1_000_000
 # Plain values in a list, a dict or an array of objects from which they are written
 # together: a vocabulary would else take a hundred bytes for each of its words.
 _MANY = 100
+# Of an array without items; in others an item is as long as in the file.
+_LARGEST_ITEM = 1_000_000
 # What scikit-learn keeps.
 _SPARSE = ("coo", "csc", "csr")
 _MEMBER = re.compile(r"pairlearn\.json|schema\.json|\d{1,9}\.np[yz]")
@@ -274,8 +276,9 @@ def _check_array(content: bytes) -> None:
         shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
     n_items = math.prod(shape)
     n_bytes = n_items * dtype.itemsize
-    # Of items without a byte there could be any number.
-    is_endless = n_items > 0 and dtype.itemsize == 0
+    # Of items without a byte there could be any number, and an item of which there is
+    # none could have any size: as soon as there is one, it would be in memory.
+    is_endless = dtype.itemsize > _LARGEST_ITEM if n_items == 0 else not dtype.itemsize
     if dtype.hasobject or is_endless or n_bytes != len(content) - stream.tell():
         raise ModelFileError("one of its arrays is not as long as it says")
 

@@ -131,8 +131,7 @@ _HOLDERS = (
         "classification_threshold.FixedThresholdClassifier search.GridSearchCV "
         "search.RandomizedSearchCV",
     )
-    | _of("multiclass.", "OneVsOneClassifier OneVsRestClassifier OutputCodeClassifier")
-    | _of("multiclass.", "_ConstantPredictor")
+    | _of("multiclass.", "OneVsOneClassifier OutputCodeClassifier _ConstantPredictor")
     | _of(
         "multioutput.",
         "ClassifierChain MultiOutputClassifier MultiOutputRegressor RegressorChain",
@@ -209,7 +208,9 @@ REVIEWED: frozenset[str] = (
 # or are of no use for new points.
 _TREES = "scikit-learn does not check the numbers in a tree"
 _NEIGHBOURS = "scikit-learn does not check the numbers in a search tree, nor the labels"
+_ROWS = "scikit-learn does not check that all of its parts answer for as many points"
 _WHY_NOT: dict[str, str] = {
+    "sklearn.multiclass.OneVsRestClassifier": _ROWS,
     "sklearn.tree._tree.Tree": _TREES,
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor": _TREES,
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper": _TREES,
