@@ -16,6 +16,9 @@ import numpy as np
 
 from tests.fuzz.subjects import SUBJECTS, TABLES, Refused
 
+# Of the processor, which other work on the machine does not lengthen.
+MOST_SECONDS = 30
+
 
 def damaged(data, seed):
     """The bytes with one bit flipped, or in one case of four a few."""
@@ -52,6 +55,14 @@ def peak_memory():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def limit_time():
+    """End this process by a signal if the next case takes too long."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    used = int(usage.ru_utime + usage.ru_stime) + 1
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (used + MOST_SECONDS, most))
+
+
 def main():
     """Go through cases `first` to `last` of a kind, in a folder."""
     kind, folder, first, last = sys.argv[1], Path(sys.argv[2]), *map(int, sys.argv[3:])
@@ -66,6 +77,7 @@ def main():
     for case in range(first, last):
         path, data, expected = whole[case % len(whole)]
         print(json.dumps({"case": case}), flush=True)
+        limit_time()
         broken = damaged(data, case)
         path.write_bytes(broken)
         what, detail = outcome(read, path, expected)
