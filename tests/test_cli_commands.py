@@ -2,10 +2,8 @@
 
 import csv
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -577,24 +575,6 @@ class TestProcesses:
         assert (process.returncode, out) == (1, "")
         assert "bad.csv, line 2: 2 cells" in err
         assert "Traceback" not in err
-
-    @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-    def test_an_interrupted_fit_leaves_the_old_file(self, tmp_path):
-        make_tables(tmp_path, n_pairs=180)
-        model = tmp_path / "model.skops"
-        model.write_bytes(b"old")
-        process = start(
-            "fit", tmp_path / "points.csv", tmp_path / "pairs.csv", "-o", model
-        )
-        time.sleep(2.5)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=120)
-        # Ended by the signal itself, it is 130 to a shell as well.
-        assert process.returncode in (130, -2), err
-        assert err.strip() == "interrupted; nothing was written"
-        assert model.read_bytes() == b"old"
-        names = {path.name for path in tmp_path.iterdir()}
-        assert names == {"points.csv", "pairs.csv", "model.skops"}
 
 
 class TestFiles:
