@@ -2,10 +2,8 @@
 
 import csv
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -550,27 +548,9 @@ class TestHelp:
         assert done.stdout.strip() == "[]"
 
 
-# Fits again and again, so that an interrupt finds it at work on any machine.
-FITS_ON = """
-import sys
-from pathlib import Path
-from pairlearn.auto import PairClassifier
-from pairlearn.cli import main
-
-def fit_on(self, *given, begun=Path(sys.argv.pop(1)), fit=PairClassifier.fit):
-    begun.touch()
-    while True:
-        fit(self, *given)
-
-PairClassifier.fit = fit_on
-main()
-"""
-
-
-def start(*words, code=None, begun=None, **options):
-    how = ["-m", "pairlearn"] if code is None else ["-c", code, str(begun)]
+def start(*words, **options):
     return subprocess.Popen(
-        [sys.executable, *how, *map(str, words)],
+        [sys.executable, "-m", "pairlearn", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -595,26 +575,6 @@ class TestProcesses:
         assert (process.returncode, out) == (1, "")
         assert "bad.csv, line 2: 2 cells" in err
         assert "Traceback" not in err
-
-    @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-    def test_an_interrupted_fit_leaves_the_old_file(self, tmp_path):
-        make_tables(tmp_path, n_pairs=180)
-        model = tmp_path / "model.skops"
-        model.write_bytes(b"old")
-        begun = tmp_path / "begun"
-        tables = tmp_path / "points.csv", tmp_path / "pairs.csv"
-        process = start("fit", *tables, "-o", model, code=FITS_ON, begun=begun)
-        while not begun.exists() and process.poll() is None:
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=600)
-        begun.unlink()
-        # Ended by the signal itself, it is 130 to a shell as well.
-        assert process.returncode in (130, -2), err
-        assert err.strip() == "interrupted; nothing was written"
-        assert model.read_bytes() == b"old"
-        names = {path.name for path in tmp_path.iterdir()}
-        assert names == {"points.csv", "pairs.csv", "model.skops"}
 
 
 class TestFiles:

@@ -141,19 +141,38 @@ class TestSignals:
         assert (tables / "out.csv").read_text() == "old"
 
     @POSIX
-    def test_a_fit_that_is_ended_replaces_neither_file(self, tables):
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_a_fit_that_is_ended_replaces_neither_file(self, tables, number):
         (tables / "page.html").write_text("old")
         model = (tables / "model.skops").read_bytes()
         code, _, err, before = self.end(
-            tables, signal.SIGTERM, "pairlearn.cli.files.digest_of",
+            tables, number, "pairlearn.cli.files.digest_of",
             "fit", "points.csv", "pairs.csv", "-o", "model.skops",
             "--report", "page.html",
         )  # fmt: skip
         assert any(name.startswith(".partial-") for name in before)
-        assert (code, err) == (143, "ended by SIGTERM; nothing was written\n")
+        said = "interrupted" if number == signal.SIGINT else "ended by SIGTERM"
+        assert (code, err) == (128 + number, f"{said}; nothing was written\n")
         assert names(tables) == sorted([*TABLES, "page.html"])
         assert (tables / "page.html").read_text() == "old"
         assert (tables / "model.skops").read_bytes() == model
+
+    @POSIX
+    def test_before_any_command_has_begun(self):
+        code = (
+            "import os, signal, sys\n"
+            "from pairlearn.cli import ending\n"
+            "with ending.in_order():\n"
+            "    os.kill(os.getpid(), getattr(signal, sys.argv[1]))\n"
+            "    signal.pause()\n"
+        )
+        for name, said in (("SIGINT", "interrupted"), ("SIGTERM", "ended by SIGTERM")):
+            result = subprocess.run(
+                [sys.executable, "-c", code, name], capture_output=True, text=True,
+                timeout=120, check=False,
+            )  # fmt: skip
+            assert result.returncode == 128 + getattr(signal, name)
+            assert result.stderr == f"{said}; nothing was written\n"
 
     @POSIX
     def test_handlers_and_streams_are_given_back(self):

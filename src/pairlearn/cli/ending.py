@@ -80,6 +80,7 @@ def in_order() -> Iterator[None]:
         except SystemExit as done:
             code = done.code
         except KeyboardInterrupt as stop:
+            _say(f"{_how(stop)}; nothing was written")  # no command has begun
             code = code_of(stop)
         if received and code == code_of(KeyboardInterrupt()):
             code = 128 + received[0]
@@ -106,8 +107,8 @@ def told() -> Iterator[list[Path]]:
     try:
         yield written
     except KeyboardInterrupt as stop:
-        how = str(stop) if isinstance(stop, Terminated) else "interrupted"
-        end(f"{how}; {_written(written) or 'nothing was written'}", code_of(stop))
+        done = _written(written) or "nothing was written"
+        end(f"{_how(stop)}; {done}", code_of(stop))
     except OptionError as error:
         end(str(error), 2)
     except ModuleNotFoundError as error:
@@ -148,6 +149,10 @@ def end(message: str, code: int) -> NoReturn:
 def code_of(stop: KeyboardInterrupt) -> int:
     """Return the exit code of a command that was interrupted, as shells count."""
     return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
+
+
+def _how(stop: KeyboardInterrupt) -> str:
+    return str(stop) if isinstance(stop, Terminated) else "interrupted"
 
 
 def _say(message: str) -> None:
