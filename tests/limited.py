@@ -100,7 +100,7 @@ def _load(load, path, memory, seconds, points):
     os.dup2(silent, 1)
     os.dup2(silent, 2)
     size = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
-    before = _resident()
+    before = most_memory()
     resource.setrlimit(resource.RLIMIT_AS, (size + memory, size + memory))
     used = time.process_time()
     resource.setrlimit(resource.RLIMIT_CPU, (int(used) + seconds, int(used) + seconds))
@@ -117,12 +117,15 @@ def _load(load, path, memory, seconds, points):
         "end": end,
         "error": error,
         "seconds": time.process_time() - used,
-        "bytes": max(0, _resident() - before),
+        "bytes": max(0, most_memory() - before),
     }
 
 
-def _resident():
-    """Return the most bytes that were in memory at a time."""
+def most_memory():
+    """Return the most bytes that this program has had in memory at a time.
+
+    Not `ru_maxrss`, which begins with what the process had that started the program.
+    """
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) * 1024

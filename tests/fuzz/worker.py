@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.fuzz.subjects import SUBJECTS, TABLES, Refused
+from tests.limited import most_memory
 
 # Of the processor, which other work on the machine does not lengthen.
 MOST_SECONDS = 30
@@ -50,11 +51,6 @@ def outcome(read, path, expected):
     return "other", str(found)[:300]
 
 
-def peak_memory():
-    """The most memory that this process has had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
 def limit_time():
     """End this process by a signal if the next case takes too long."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
@@ -83,7 +79,7 @@ def main():
         what, detail = outcome(read, path, expected)
         if kind in TABLES and what != "traceback":
             what, detail = with_checksum(read, path, data, expected, what, detail)
-        done = {"case": case, "outcome": what, "detail": detail, "peak": peak_memory()}
+        done = {"case": case, "outcome": what, "detail": detail, "peak": most_memory()}
         print(json.dumps({**done, "file": path.name}), flush=True)
 
 
