@@ -22,8 +22,15 @@ from pairlearn.saving import describe
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
+# A suite under nohup, or in the background, hands on that it ignores these.
+HEEDS = """
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
 # The command line, which waits where the argument before the words says.
-WAITING = """
+WAITING = f"""{HEEDS}
 import sys, time
 from pathlib import Path
 import pairlearn.cli.fit, pairlearn.cli.files, pairlearn.cli.predict
@@ -60,7 +67,7 @@ def run(*words, limit=None, **options):
         options["preexec_fn"] = lower
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "pairlearn", *map(str, words)],
-        text=True, timeout=300, check=False, **options,
+        text=True, timeout=600, check=False, **options,
     )  # fmt: skip
 
 
@@ -121,7 +128,7 @@ class TestSignals:
             time.sleep(0.05)
         before = names(tables)
         process.send_signal(number)
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=600)
         ready.unlink()
         return process.returncode, out, err, before
 
@@ -159,7 +166,7 @@ class TestSignals:
 
     @POSIX
     def test_before_any_command_has_begun(self):
-        code = (
+        code = HEEDS + (
             "import os, signal, sys\n"
             "from pairlearn.cli import ending\n"
             "with ending.in_order():\n"
@@ -169,7 +176,7 @@ class TestSignals:
         for name, said in (("SIGINT", "interrupted"), ("SIGTERM", "ended by SIGTERM")):
             result = subprocess.run(
                 [sys.executable, "-c", code, name], capture_output=True, text=True,
-                timeout=120, check=False,
+                timeout=600, check=False,
             )  # fmt: skip
             assert result.returncode == 128 + getattr(signal, name)
             assert result.stderr == f"{said}; nothing was written\n"
@@ -194,7 +201,7 @@ class TestSignals:
             "assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN\n"
         )
         result = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=600,
             check=False,
         )  # fmt: skip
         assert (result.returncode, result.stderr) == (0, "")
