@@ -85,6 +85,7 @@ def points():
     return X, (X[:, 0] + X[:, 1] > 4).astype(int)
 
 
+@cache
 def vouched_estimators():
     """Return the estimators of scikit-learn that are vouched for, by name."""
     return {
