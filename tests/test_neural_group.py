@@ -233,6 +233,9 @@ def test_two_processes_end_as_one(start, tmp_path):
 
 
 @needs_groups
+# Under load one process may still be connecting when another has failed and gone: gloo
+# then says "Connection refused" in place of the error that is expected.
+@pytest.mark.slow
 def test_processes_part_whatever_happens(tmp_path):
     pytest.importorskip("accelerate")
     both = run(tmp_path, MISHAPS, by_torchrun)
