@@ -124,7 +124,9 @@ for kind in (DeepMetricClassifier, PairNet):
     net = fit(kind, (), precision="bfloat16", batch_size=10)
     said[kind.__name__] = {"says": net.predict(X).tolist(), "left": left()}
 
-dist.init_process_group("gloo")
+# At a place of its own: torch's next group would meet at the addresses of this one.
+place = dist.FileStore(str(folder / "place"), 2)
+dist.init_process_group("gloo", store=place, rank=int(rank), world_size=2)
 fit(PairNet, ())
 try:
     fit(PairNet, (rank, OSError))
@@ -233,9 +235,6 @@ def test_two_processes_end_as_one(start, tmp_path):
 
 
 @needs_groups
-# Under load one process may still be connecting when another has failed and gone: gloo
-# then says "Connection refused" in place of the error that is expected.
-@pytest.mark.slow
 def test_processes_part_whatever_happens(tmp_path):
     pytest.importorskip("accelerate")
     both = run(tmp_path, MISHAPS, by_torchrun)

@@ -174,6 +174,14 @@ def test_float32_points_are_not_copied_to_float64():
     np.testing.assert_allclose(J(u)[1], double[1], rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize("n", [3, 2**17])
+def test_products_do_not_warn_of_what_is_not_a_number(n):
+    """As BLAS may report it where all numbers are finite."""
+    points = as_points(np.full((n, 2), np.inf))
+    assert np.isnan(points.scores(np.array([1.0, -1.0]))).all()
+    assert np.isnan(points.pullback(np.zeros((n, 2)))).all()
+
+
 def test_mean_and_variance():
     X = problem()[0]
     for table in (X, sparse.csr_array(X), X.astype(np.float32)):

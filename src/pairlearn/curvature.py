@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from pairlearn.dense import product
 from pairlearn.tables import is_tensor, on_host
 from pairlearn.threads import each, ranges
 
@@ -152,7 +153,7 @@ def _scaled(Z: Any, factor: Floats) -> Any:
 
 
 def _product(A: Any, B: Any) -> Floats:
-    product = A.T @ B
-    if sparse.issparse(product):
-        product = product.toarray()
-    return np.asarray(on_host(product), dtype=np.float64)
+    both = product(A.T, B)
+    if sparse.issparse(both):
+        both = both.toarray()
+    return np.asarray(on_host(both), dtype=np.float64)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     # The risk of a part of the pairs, X^T r and the sum of r.
     Part = tuple[float, Floats, float]
 
-__all__ = ["DensePairTerms", "compiled_for", "pulled_back", "scored"]
+__all__ = ["DensePairTerms", "compiled_for", "product", "pulled_back", "scored"]
 
 # Fewer numbers than these are not worth a thread, nor blocks.
 FEW = 2**18
@@ -114,7 +114,7 @@ class DensePairTerms(HostPairTerms):
     ) -> Part:
         X = self.points.X
         block = _rows(X, self.index[slice(*pairs)].ravel())
-        scores = block @ w.astype(X.dtype, copy=False)
+        scores = product(block, w.astype(X.dtype, copy=False))
         scores = scores.astype(np.float64, copy=False) + b
         value, r = self._risk_of_rows(risk, scores, *pairs)
         return value, _pull(block, r), float(r.sum())
@@ -129,6 +129,17 @@ class DensePairTerms(HostPairTerms):
         r = np.empty_like(scores)
         r[::2], r[1::2] = d_left, d_right
         return value, r
+
+
+def product(A: Any, B: Any) -> Any:
+    """Return A B without a warning of numbers that are none of ours.
+
+    Vectors that BLAS fills only in part may hold anything in the rest: some of its
+    kernels for few columns then report an invalid number where all are finite. Points
+    are checked when they are given, and solvers check what they get.
+    """
+    with np.errstate(invalid="ignore"):
+        return A @ B
 
 
 def scored(X: NDArray[Any], w: Floats, b: float | Floats, fast: Any = None) -> Floats:
@@ -149,7 +160,7 @@ def scored(X: NDArray[Any], w: Floats, b: float | Floats, fast: Any = None) -> F
             own = numbers[: rows[1] - rows[0]]
             fast.score_rows(X[some], own, w, float(b), scores[some])
         else:
-            np.add(X[some] @ own_w, b, out=scores[some], dtype=np.float64)
+            np.add(product(X[some], own_w), b, out=scores[some], dtype=np.float64)
 
     each(part, parts)
     return scores
@@ -185,7 +196,7 @@ def _pull(X: NDArray[Any], r: Floats) -> Floats:
     """Return X^T r by NumPy."""
     r = r.astype(X.dtype, copy=False)
     if r.ndim > 1:
-        return np.asarray(X.T @ r, dtype=np.float64)
+        return np.asarray(product(X.T, r), dtype=np.float64)
     # Matrix products of a vector from the left let no other thread work meanwhile;
     # these do, the first for few columns, the second for many.
     if X.shape[1] < WIDE and X.dtype == np.float64:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from pairlearn.dense import FEW, DensePairTerms, pulled_back, scored
+from pairlearn.dense import FEW, DensePairTerms, product, pulled_back, scored
 from pairlearn.tables import is_dask, is_tensor
 from pairlearn.terms import HostPairTerms, HostTerms
 
@@ -123,7 +123,7 @@ class ArrayPoints:
         w = w.astype(self.X.dtype, copy=False)
         if not sparse.issparse(self.X) and self.X.size >= FEW:
             return scored(self.X, w, b)
-        return np.asarray(self.X @ w, dtype=np.float64) + b
+        return np.asarray(product(self.X, w), dtype=np.float64) + b
 
     def own_scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, as `scores` does."""
@@ -133,8 +133,8 @@ class ArrayPoints:
         """Return X^T r, for one vector or a matrix of them as columns."""
         if not sparse.issparse(self.X) and self.X.size >= FEW:
             return pulled_back(self.X, r)
-        product = self.X.T @ r.astype(self.X.dtype, copy=False)
-        return np.asarray(product, dtype=np.float64)
+        pulled = product(self.X.T, r.astype(self.X.dtype, copy=False))
+        return np.asarray(pulled, dtype=np.float64)
 
     def take(self, rows: Ints) -> ArrayPoints:
         """Return some of the points."""
