@@ -31,10 +31,11 @@ fuzz: $(VENV)/dev.stamp  ## damaged files of each kind and forged models, by the
 test-oldest: $(OLDEST)/test.stamp  ## the same tests on the oldest supported versions
 	$(PIN) $(OLDEST)/bin/python -m pytest -n auto -q
 
-lint: $(VENV)/dev.stamp  ## ruff, and mypy strict on src
+lint: $(VENV)/dev.stamp  ## ruff, mypy strict on src, and which room imports which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 format: $(VENV)/dev.stamp  ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .

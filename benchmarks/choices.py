@@ -16,8 +16,8 @@ from joblib import Parallel, delayed
 
 from benchmarks.report import machine, publish, table
 from pairlearn import PairClassifier, clustering_error
-from pairlearn.auto.choose import KERNELS
-from pairlearn.auto.stack import Calibration
+from pairlearn.models.auto.choose import KERNELS
+from pairlearn.models.auto.stack import Calibration
 from pairlearn.reproduce.sample import draw_table
 
 DATASETS = [
@@ -51,7 +51,7 @@ def without(name: str) -> dict[str, Any]:
 
 
 LINEAR = {view: kernels[:1] for view, kernels in KERNELS.items()}
-# Name of a variant -> what is replaced, in pairlearn.auto.
+# Name of a variant -> what is replaced, in pairlearn.models.auto.
 VARIANTS: dict[str, dict[str, Any]] = {
     "PairClassifier": {},
     "best candidate, no average": {"choose.average": best_only},
@@ -77,7 +77,7 @@ def error(variant: str, dataset: str, m: int, seed: int) -> float:
     sample = draw_table(dataset, m, seed)
     with ExitStack() as changed:
         for name, value in VARIANTS[variant].items():
-            changed.enter_context(patch(f"pairlearn.auto.{name}", value))
+            changed.enter_context(patch(f"pairlearn.models.auto.{name}", value))
         clf = PairClassifier(noise=None, random_state=seed)
         clf.fit(sample.pairs, sample.t)
     return float(clustering_error(sample.y_test, clf.predict(sample.X_test)))

@@ -14,10 +14,10 @@ import torch
 
 from benchmarks.report import machine, publish, table
 from pairlearn import CIPSClassifier, Pairs, clustering_error
-from pairlearn.objective import Frame, PairObjective
-from pairlearn.points import as_points
-from pairlearn.risks import ProductRisk, answer_coefficients
-from pairlearn.solvers import best_length, eigenvectors, minimise_lbfgs
+from pairlearn.engine.objective import Frame, PairObjective
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import ProductRisk, answer_coefficients
+from pairlearn.engine.solvers import best_length, eigenvectors, minimise_lbfgs
 from tests.conftest import common_task
 from tests.test_linear import random_problem
 

@@ -25,16 +25,16 @@ import triton
 
 from benchmarks.report import RESULTS, publish, table
 from pairlearn import CIPSClassifier, Pairs
-from pairlearn.objective import Frame, PairObjective
-from pairlearn.points import as_points
-from pairlearn.risks import (
+from pairlearn.engine.backends.torch.fused import Launch, form_of, fused_sums
+from pairlearn.engine.backends.torch.risks import tensor_risk
+from pairlearn.engine.objective import Frame, PairObjective
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import (
     BinaryLink,
     LikelihoodRisk,
     ProductRisk,
     answer_coefficients,
 )
-from pairlearn.tensors.fused import Launch, form_of, fused_sums
-from pairlearn.tensors.risks import tensor_risk
 
 if TYPE_CHECKING:
     from collections.abc import Callable

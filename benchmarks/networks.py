@@ -21,7 +21,7 @@ from torch import nn
 
 from benchmarks.report import machine, publish, table
 from pairlearn import PairClassifier, Pairs, clustering_error
-from pairlearn.neural import PairNet
+from pairlearn.models.neural import PairNet
 
 N_PAIRS, DRAWS, N_TRAIN = (100, 300, 2000), 3, 1200
 

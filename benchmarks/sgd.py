@@ -13,9 +13,14 @@ import numpy as np
 
 from benchmarks.report import machine, publish, table
 from pairlearn import Pairs
-from pairlearn.objective import Frame, LinearObjective, PairObjective, PointObjective
-from pairlearn.points import as_points
-from pairlearn.risks import (
+from pairlearn.engine.objective import (
+    Frame,
+    LinearObjective,
+    PairObjective,
+    PointObjective,
+)
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import (
     BinaryLink,
     LikelihoodRisk,
     PointRisk,

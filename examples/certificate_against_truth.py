@@ -17,8 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pairlearn import CIPSClassifier, Pairs, certify, clustering_error
-from pairlearn.metrics import pair_error
-from pairlearn.theory import pair_error_from_error
+from pairlearn.trust.metrics import pair_error
+from pairlearn.trust.theory import pair_error_from_error
 
 rng = np.random.default_rng(0)
 y = np.where(rng.random(200_400) < 0.6, 1, -1)

@@ -22,10 +22,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pairlearn import CIPSClassifier, Pairs
-from pairlearn.assignment import naive_assignment
 from pairlearn.datasets import make_gaussians
-from pairlearn.metrics import q_statistic
-from pairlearn.theory import assignment_error_bound, pairs_for_assignment
+from pairlearn.trust.assignment import naive_assignment
+from pairlearn.trust.metrics import q_statistic
+from pairlearn.trust.theory import assignment_error_bound, pairs_for_assignment
 
 COLOURS = ("#CC79A7", "#0072B2", "#009E73")
 

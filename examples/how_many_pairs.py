@@ -18,8 +18,8 @@ import numpy as np
 from scipy.stats import norm
 
 from pairlearn import CIPSClassifier, Pairs, certify
-from pairlearn.certificate import pairs_for_certificate
-from pairlearn.theory import clustering_excess_bound, pairs_for_assignment
+from pairlearn.trust.certificate import pairs_for_certificate
+from pairlearn.trust.theory import clustering_excess_bound, pairs_for_assignment
 
 PRIOR, MEAN, BLUE, ORANGE = 0.7, 1.4, "#0072B2", "#D55E00"
 

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 from torch import nn
 
 from pairlearn import Pairs, clustering_error
-from pairlearn.neural import PairNet
+from pairlearn.models.neural import PairNet
 
 
 def network():

@@ -16,7 +16,7 @@ import numpy as np
 
 from pairlearn import Pairs, SDClassifier, prior_from_answers
 from pairlearn.datasets import make_gaussians
-from pairlearn.theory import same_rate_from_prior
+from pairlearn.trust.theory import same_rate_from_prior
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 fig, ax = plt.subplots(figsize=(5.5, 3.6), layout="constrained")

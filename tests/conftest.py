@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import make_classification
 
 from pairlearn import CIPSClassifier, Pairs, save
-from pairlearn.auto import choose, classifier
-from pairlearn.auto.kernels import Kernel
+from pairlearn.models.auto import choose, classifier
+from pairlearn.models.auto.kernels import Kernel
 from tests.cli_files import write
 
 
@@ -73,7 +73,7 @@ def quick(monkeypatch):
 @pytest.fixture
 def read(tmp_path):
     """Write a table, and read it as the command line does."""
-    from pairlearn.cli.tables import read_table
+    from pairlearn.files.tables.reading import read_table
 
     def go(content, name="points.csv"):
         return read_table(write(tmp_path, name, content))

@@ -37,7 +37,7 @@ ESTIMATORS = {
 }
 
 if find_spec("torch") and find_spec("skorch"):
-    from pairlearn.neural import DeepMetricClassifier, PairNet
+    from pairlearn.models.neural import DeepMetricClassifier, PairNet
 
     # As many steps as it takes on the few pairs of the checks.
     small = {"hidden": (20,), "lr": 0.02, "max_epochs": 60, "random_state": 0}

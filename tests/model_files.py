@@ -9,8 +9,8 @@ import pytest
 
 import pairlearn
 from pairlearn import load, save
-from pairlearn.archive import HEADER, SCHEMA, pack
-from pairlearn.saving import ModelFileError, describe
+from pairlearn.files.archive import HEADER, SCHEMA, pack
+from pairlearn.files.saving import ModelFileError, describe
 
 
 def saved(model, folder, **kwargs):

@@ -16,7 +16,7 @@ from pairlearn.reproduce.report.paper import (
 )
 from pairlearn.reproduce.report.paper import tabular as printed
 from pairlearn.reproduce.store import Store, Trial
-from pairlearn.theory import naive_assignment_is_right
+from pairlearn.trust.theory import naive_assignment_is_right
 
 
 def spread_out(mean, error, n):

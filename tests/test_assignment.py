@@ -6,15 +6,15 @@ import pytest
 from scipy.stats import binomtest
 
 from pairlearn import CIPSClassifier, Pairs
-from pairlearn.assignment import (
+from pairlearn.models.base import split_for_assignment
+from pairlearn.trust.assignment import (
     assign_from_pairs,
     assign_from_points,
     majority_sign,
     naive_assignment,
 )
-from pairlearn.base import split_for_assignment
-from pairlearn.metrics import q_statistic
-from pairlearn.theory import (
+from pairlearn.trust.metrics import q_statistic
+from pairlearn.trust.theory import (
     assignment_error_bound,
     naive_assignment_is_right,
     q_from_error,
@@ -48,7 +48,7 @@ def test_sign_from_pairs_is_the_better_one_within_lemma_3(prior, error):
     for _ in range(trials):
         y, f = noisy_scores(2 * m, prior, error, rng)
         with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("pairlearn.assignment._WEAK", 1.0)
+            patch.setattr("pairlearn.trust.assignment._WEAK", 1.0)
             result = assign_from_pairs(f[:m], f[m:], y[:m] * y[m:], majority=majority)
         n_wrong += result.sign != best
     bound = assignment_error_bound(m, prior, error)

@@ -7,7 +7,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_info
 
 from pairlearn import MCLClassifier, Pairs, clustering_error
-from pairlearn.auto import columns
+from pairlearn.models.auto import columns
 from tests.auto_tasks import error_of, groups, make, task
 
 # -- what it learns from ---------------------------------------------------------------

@@ -8,8 +8,8 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 from pairlearn import PairClassifier, Pairs
-from pairlearn.auto import Candidate, Candidates, choose
-from pairlearn.auto.likelihood import CERTAIN
+from pairlearn.models.auto import Candidate, Candidates, choose
+from pairlearn.models.auto.likelihood import CERTAIN
 from tests.auto_tasks import error_of, groups, make, task
 
 # -- noisy answers ---------------------------------------------------------------------

@@ -8,11 +8,10 @@ from scipy import stats
 from scipy.special import expit, softmax
 
 from pairlearn import Pairs
-from pairlearn.assignment import match_classes
-from pairlearn.auto import stack
-from pairlearn.auto.choose import deal_folds
-from pairlearn.auto.likelihood import probabilities
-from pairlearn.auto.stack import (
+from pairlearn.models.auto import stack
+from pairlearn.models.auto.choose import deal_folds
+from pairlearn.models.auto.likelihood import probabilities
+from pairlearn.models.auto.stack import (
     Calibration,
     HeldOut,
     average,
@@ -21,7 +20,8 @@ from pairlearn.auto.stack import (
     prior_weights,
     slopes,
 )
-from pairlearn.certificate import certificate_from_counts
+from pairlearn.trust.assignment import match_classes
+from pairlearn.trust.certificate import certificate_from_counts
 
 # -- from candidates to one model ------------------------------------------------------
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 
-from pairlearn.auto.likelihood import (
+from pairlearn.models.auto.likelihood import (
     CERTAIN,
     Labels,
     PairLikelihood,

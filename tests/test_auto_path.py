@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 
-from pairlearn.auto import path
-from pairlearn.auto.kernels import FeatureMap, Kernel
-from pairlearn.auto.likelihood import Labels, PairLikelihood
-from pairlearn.auto.path import PathObjective, follow, refine, score
-from pairlearn.solvers import minimise_together
+from pairlearn.engine.solvers import minimise_together
+from pairlearn.models.auto import path
+from pairlearn.models.auto.kernels import FeatureMap, Kernel
+from pairlearn.models.auto.likelihood import Labels, PairLikelihood
+from pairlearn.models.auto.path import PathObjective, follow, refine, score
 from tests.auto_tasks import risk_by_loops
 
 # -- the path --------------------------------------------------------------------------

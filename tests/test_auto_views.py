@@ -6,9 +6,9 @@ from scipy import sparse, stats
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from pairlearn.auto import columns
-from pairlearn.auto.columns import ColumnView
-from pairlearn.auto.kernels import FeatureMap, Kernel
+from pairlearn.models.auto import columns
+from pairlearn.models.auto.columns import ColumnView
+from pairlearn.models.auto.kernels import FeatureMap, Kernel
 
 # -- features of kernels ---------------------------------------------------------------
 

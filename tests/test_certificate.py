@@ -6,7 +6,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from pairlearn import CIPSClassifier, Pairs, certify, make_pair_pipeline
-from pairlearn.theory import pair_error_from_error
+from pairlearn.trust.theory import pair_error_from_error
 
 
 class Threshold:

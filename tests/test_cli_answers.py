@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pairlearn.cli.answers import understand
-from pairlearn.cli.tables import TableError
+from pairlearn.files.tables.answers import understand
+from pairlearn.files.tables.reading import TableError
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from pairlearn.cli.app import app
-from pairlearn.cli.asked import Columns, read_asked
-from pairlearn.cli.cells import id_of
-from pairlearn.cli.tables import TableError, read_table
+from pairlearn.cli.inputs import Columns, read_asked
+from pairlearn.files.tables.cells import id_of
+from pairlearn.files.tables.reading import TableError, read_table
 
 TABLE = pa.table({"id": ["p1", "p2", "p3", "p4"], "x": [1.0, 2.0, 3.0, 4.0]})
 INT, LONG = pa.int32(), pa.int64()

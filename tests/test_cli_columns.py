@@ -5,17 +5,17 @@ import csv
 import numpy as np
 import pytest
 
-from pairlearn.cli.asked import Columns, read_asked
-from pairlearn.cli.encode import (
+from pairlearn.cli.inputs import Columns, read_asked
+from pairlearn.cli.predict import predict_table
+from pairlearn.files.tables.encoder import (
     CellError,
     ReadNumbers,
     look_at_columns,
     make_encoder,
     tidy,
 )
-from pairlearn.cli.errors import OptionError
-from pairlearn.cli.predict import predict_table
-from pairlearn.cli.tables import (
+from pairlearn.files.tables.errors import OptionError
+from pairlearn.files.tables.reading import (
     TableError,
     frame_of,
     read_chunks,

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from pairlearn import Pairs, load, save
 from pairlearn.cli.app import app
-from pairlearn.cli.ending import Terminated, reason, told
-from pairlearn.cli.files import digest_of
-from pairlearn.linear import MCLClassifier
-from pairlearn.saving import describe
+from pairlearn.cli.exits import Terminated, reason, told
+from pairlearn.cli.outputs import digest_of
+from pairlearn.files.saving import describe
+from pairlearn.models.linear import MCLClassifier
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -33,9 +33,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 WAITING = f"""{HEEDS}
 import sys, time
 from pathlib import Path
-import pairlearn.cli.fit, pairlearn.cli.files, pairlearn.cli.predict
+import pairlearn.cli.fit, pairlearn.cli.outputs, pairlearn.cli.predict
 from pairlearn.cli import main
-from pairlearn.files import replacing
+from pairlearn.system.writing import replacing
 
 ready = Path(sys.argv[1])
 
@@ -153,7 +153,7 @@ class TestSignals:
         (tables / "page.html").write_text("old")
         model = (tables / "model.skops").read_bytes()
         code, _, err, before = self.end(
-            tables, number, "pairlearn.cli.files.digest_of",
+            tables, number, "pairlearn.cli.outputs.digest_of",
             "fit", "points.csv", "pairs.csv", "-o", "model.skops",
             "--report", "page.html",
         )  # fmt: skip
@@ -208,7 +208,7 @@ class TestSignals:
         assert result.stdout.startswith("pairlearn ")
 
     def test_a_second_signal_does_not_break_off_the_cleaning_up(self):
-        from pairlearn.cli.ending import _signals
+        from pairlearn.cli.exits import _signals
 
         def twice():
             with _signals():

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import pairlearn
 from pairlearn.cli.app import app
-from pairlearn.cli.asked import Columns, read_asked
-from pairlearn.cli.tables import TableError, read_chunks, read_table
+from pairlearn.cli.inputs import Columns, read_asked
+from pairlearn.files.tables.reading import TableError, read_chunks, read_table
 
 SETTINGS = {
     "deadline": None,

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pairlearn.cli import texts
-from pairlearn.cli.cells import DATE_ORDERS, MISSING_WORDS, STYLES
-from pairlearn.cli.manycells import HEAD, Cells, cells_of, join
+from pairlearn.files.tables import text_cells as texts
+from pairlearn.files.tables.cell_columns import HEAD, Cells
+from pairlearn.files.tables.cells import DATE_ORDERS, MISSING_WORDS, STYLES
+from pairlearn.files.tables.make_cells import cells_of, join
 
 SETTINGS = {"deadline": None, "derandomize": True}
 EVERY = [chr(k) for k in range(sys.maxunicode + 1) if not 0xD800 <= k < 0xE000]

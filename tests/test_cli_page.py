@@ -16,13 +16,13 @@ from sklearn.compose import make_column_transformer
 from sklearn.preprocessing import StandardScaler
 
 from pairlearn import PairClassifier, Pairs, certify, make_pair_pipeline
-from pairlearn.certificate import certificate_from_counts
 from pairlearn.cli.page import render_page, write_page
 from pairlearn.cli.page.advice import in_words, narrower
 from pairlearn.cli.page.figures import score_figure
 from pairlearn.cli.page.markup import Html, table, text
 from pairlearn.cli.sizes import SURE, chance_of_width
 from pairlearn.cli.summary import FitSummary
+from pairlearn.trust.certificate import certificate_from_counts
 
 SECTIONS = [
     "short", "reading", "certificate", "scores", "uncertain", "suspicious",
@@ -204,7 +204,7 @@ def test_suspicious_answers(summary, html):
 
 
 def test_real_suspicious_answers(summary):
-    module = pytest.importorskip("pairlearn.suspicious")
+    module = pytest.importorskip("pairlearn.trust.suspicious")
     found = module.suspicious_answers(
         summary.model, summary.pairs, summary.t, cv=2, random_state=0
     )

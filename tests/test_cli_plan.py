@@ -5,8 +5,6 @@ import pytest
 from typer.testing import CliRunner
 
 from pairlearn import Pairs, certify
-from pairlearn.assignment import assign_from_pairs
-from pairlearn.certificate import certificate_from_counts, pairs_for_certificate
 from pairlearn.cli.app import app
 from pairlearn.cli.plan import advice
 from pairlearn.cli.sizes import (
@@ -16,7 +14,9 @@ from pairlearn.cli.sizes import (
     make_plan,
     pairs_for_sure,
 )
-from pairlearn.theory import assignment_error_bound, pairs_for_assignment
+from pairlearn.trust.assignment import assign_from_pairs
+from pairlearn.trust.certificate import certificate_from_counts, pairs_for_certificate
+from pairlearn.trust.theory import assignment_error_bound, pairs_for_assignment
 
 
 def plan(*arguments):

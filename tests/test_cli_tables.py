@@ -8,9 +8,14 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from pairlearn.cli.asked import Columns, read_asked
-from pairlearn.cli.cells import days_of, id_of, is_missing, number_of, text_of
-from pairlearn.cli.tables import TableError, read_chunks, read_points, read_table
+from pairlearn.cli.inputs import Columns, read_asked
+from pairlearn.files.tables.cells import days_of, id_of, is_missing, number_of, text_of
+from pairlearn.files.tables.reading import (
+    TableError,
+    read_chunks,
+    read_points,
+    read_table,
+)
 from tests.cli_files import POINTS, write
 
 

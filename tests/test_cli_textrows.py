@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from pairlearn.cli import textrows
-from pairlearn.cli.errors import TableError
-from pairlearn.cli.tables import read_chunks, read_table
+from pairlearn.files.tables import text_rows as textrows
+from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.reading import read_chunks, read_table
 
 SETTINGS = {
     "deadline": None,

@@ -18,10 +18,10 @@ from pairlearn import (
     clustering_error,
     make_pair_pipeline,
 )
-from pairlearn.cluster import constraints as constraints_module
-from pairlearn.cluster.constraints import ManyClusters, StuckError, TwoClusters
-from pairlearn.cluster.kmeans import _Problem
-from pairlearn.cluster.spectral import _adjust, _neighbour_graph, _solve
+from pairlearn.models.cluster import constraints as constraints_module
+from pairlearn.models.cluster.constraints import ManyClusters, StuckError, TwoClusters
+from pairlearn.models.cluster.kmeans import _Problem
+from pairlearn.models.cluster.spectral import _adjust, _neighbour_graph, _solve
 
 BOTH = [ConstrainedKMeans, ConstrainedSpectralClustering]
 

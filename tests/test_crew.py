@@ -8,8 +8,8 @@ import weakref
 
 import pytest
 
-from pairlearn.crew import Crew
-from pairlearn.threads import each, n_threads, own_threads
+from pairlearn.system.thread_pool import ThreadPool
+from pairlearn.system.threads import each, n_threads, own_threads
 
 # A limit, in seconds, for what waits in vain.
 LONG = 120
@@ -27,7 +27,7 @@ def test_a_helper_does_the_work_and_is_kept():
         names.append(threading.current_thread().name)
         there.wait()
 
-    with Crew(2) as crew:
+    with ThreadPool(2) as crew:
         for _ in range(3):
             jobs = crew.hand_out(work, 1)
             there.wait()
@@ -44,7 +44,7 @@ def test_work_that_nobody_began_is_not_waited_for():
         busy.set()
         free.wait(LONG)
 
-    with Crew(2) as crew:
+    with ThreadPool(2) as crew:
         jobs = crew.hand_out(first, 1)
         assert busy.wait(LONG)
         # The only helper is at work on something else.
@@ -62,7 +62,7 @@ def test_settling_waits_for_what_was_begun():
         threading.Event().wait(0.05)
         done.append("done")
 
-    with Crew(2) as crew:
+    with ThreadPool(2) as crew:
         jobs = crew.hand_out(work, 1)
         assert begun.wait(LONG)
         crew.settle(jobs)
@@ -71,7 +71,7 @@ def test_settling_waits_for_what_was_begun():
 
 def test_no_thread_is_left_and_none_starts_afterwards():
     before = n_helpers()
-    with Crew(3) as crew:
+    with ThreadPool(3) as crew:
         crew.settle(crew.hand_out(lambda: None, 2))
         assert n_helpers() == before + 2
     assert n_helpers() == before
@@ -90,7 +90,7 @@ def test_what_was_worked_on_is_not_kept():
     def work(_=large):
         begun.set()
 
-    with Crew(2) as crew:
+    with ThreadPool(2) as crew:
         jobs = crew.hand_out(work, 1)
         assert begun.wait(LONG)
         crew.settle(jobs)
@@ -105,12 +105,12 @@ def test_what_was_worked_on_is_not_kept():
 
 def test_no_thread_starts_without_need():
     before = n_helpers()
-    with Crew(8):
+    with ThreadPool(8):
         assert n_helpers() == before
 
 
 def test_a_fit_keeps_its_helpers(monkeypatch):
-    monkeypatch.setattr("pairlearn.threads._blas_threads", lambda: 2)
+    monkeypatch.setattr("pairlearn.system.threads._blas_threads", lambda: 2)
     started = []
     start = threading.Thread.start
     monkeypatch.setattr(
@@ -136,7 +136,7 @@ def test_an_interrupt_while_helpers_start_leaves_none(at, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(threading.Thread, "start", interrupted)
-    with pytest.raises(KeyboardInterrupt), Crew(3) as crew:
+    with pytest.raises(KeyboardInterrupt), ThreadPool(3) as crew:
         crew.hand_out(lambda: None, 2)
     for helper in started:
         helper.join(LONG)
@@ -149,7 +149,7 @@ def test_what_nobody_began_is_forgotten():
 
     large = Large()
     forgotten = weakref.ref(large)
-    crew = Crew(1)
+    crew = ThreadPool(1)
     # As after a fork: jobs are handed out, and there is nobody to take them.
     crew._helpers = [threading.current_thread()]
     crew.settle(crew.hand_out(lambda _=large: None, 1))
@@ -158,7 +158,7 @@ def test_what_nobody_began_is_forgotten():
 
 
 def test_a_context_that_outlives_a_fit_has_threads_again(monkeypatch):
-    monkeypatch.setattr("pairlearn.threads._blas_threads", lambda: 2)
+    monkeypatch.setattr("pairlearn.system.threads._blas_threads", lambda: 2)
     with own_threads():
         kept = contextvars.copy_context()
     meeting = threading.Barrier(2, timeout=LONG)
@@ -174,7 +174,7 @@ def test_a_context_that_outlives_a_fit_has_threads_again(monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_process_works_without_its_helpers(monkeypatch):
-    monkeypatch.setattr("pairlearn.threads._blas_threads", lambda: 2)
+    monkeypatch.setattr("pairlearn.system.threads._blas_threads", lambda: 2)
     with own_threads():
         each(abs, [-1, 2])
         child = os.fork()

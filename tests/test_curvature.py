@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pairlearn import curvature
-from pairlearn.losses import LOSSES
-from pairlearn.objective import Frame, PairObjective, PointObjective
-from pairlearn.points import as_points
-from pairlearn.risks import (
+from pairlearn.engine import curvature
+from pairlearn.engine.coefficients import pair_coefficients
+from pairlearn.engine.losses import LOSSES
+from pairlearn.engine.objective import Frame, PairObjective, PointObjective
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import (
     BinaryLink,
     LikelihoodRisk,
     PointRisk,
@@ -16,8 +17,7 @@ from pairlearn.risks import (
     ProductRisk,
     answer_coefficients,
 )
-from pairlearn.shares import pair_shares
-from pairlearn.solvers import rounding
+from pairlearn.engine.solvers import rounding
 
 SMOOTH = [name for name in LOSSES if ProductRisk(name).smooth]
 RISKS = {
@@ -105,7 +105,7 @@ def test_answers_in_one_byte():
     u = RNG.normal(size=5)
     found = [
         pair_objective(X, RISKS["logistic"], make(T, np.ones(90))).curvature(u)
-        for make in (pair_shares, answer_coefficients)
+        for make in (pair_coefficients, answer_coefficients)
     ]
     np.testing.assert_allclose(*found, rtol=1e-12)
 

@@ -7,9 +7,11 @@ import pytest
 from scipy import sparse
 
 from pairlearn import Pairs
-from pairlearn.losses import LOSSES
-from pairlearn.points import ArrayPoints, as_points
-from pairlearn.risks import (
+from pairlearn.data.containers import is_dask, on_host
+from pairlearn.engine.backends.numpy.points import NumpyPoints
+from pairlearn.engine.losses import LOSSES
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import (
     BinaryLink,
     LikelihoodRisk,
     LinkRisk,
@@ -19,7 +21,6 @@ from pairlearn.risks import (
     SoftmaxLink,
     answer_coefficients,
 )
-from pairlearn.tables import is_dask, on_host
 
 dask = pytest.importorskip("dask", reason="needs dask")
 
@@ -101,7 +102,7 @@ class TestPoints:
         r = rng.normal(size=(N_POINTS, *columns))
         rows = np.array([3, 3, 49, 0])
         rtol = 1e-5 if kind == "float32" else 1e-12
-        assert isinstance(mine.take(rows), ArrayPoints)
+        assert isinstance(mine.take(rows), NumpyPoints)
         assert_all_close(
             [mine.scores(w, b), mine.pullback(r), mine.take(rows).scores(w, b)],
             [right.scores(w, b), right.pullback(r), right.take(rows).scores(w, b)],

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from pairlearn import CIPSClassifier, MCLClassifier, Pairs
-from pairlearn.pairs import as_pairs
-from pairlearn.points import as_points
+from pairlearn.data.pairs import as_pairs
+from pairlearn.engine.points import as_points
 from tests.dask_blocks import lazily
 from tests.estimators import ESTIMATORS
 

@@ -22,9 +22,9 @@ from pairlearn import (
     certify,
     make_pair_pipeline,
 )
-from pairlearn.metrics import clustering_accuracy_scorer
-from pairlearn.pairs import as_pairs
-from pairlearn.tables import blocks_of_npy, is_dask, on_host, stack_rows
+from pairlearn.data.containers import blocks_of_npy, is_dask, on_host, stack_rows
+from pairlearn.data.pairs import as_pairs
+from pairlearn.trust.metrics import clustering_accuracy_scorer
 from tests.dask_blocks import lazily
 from tests.estimators import ESTIMATORS
 
@@ -247,7 +247,7 @@ class TestPairs:
             np.testing.assert_array_equal(both.compute(), np.concatenate([X, X]))
 
     def test_rows_in_any_order(self, blobs):
-        from pairlearn.tables import take_rows
+        from pairlearn.data.containers import take_rows
 
         X, _ = blobs
         rows = np.array([7, 3, 3, 250])
@@ -296,7 +296,7 @@ class TestSources:
 
     @pytest.mark.parametrize("mode", ["r", "r+", "c"])
     def test_pages_that_are_given_back_keep_their_numbers(self, mode, tmp_path):
-        from pairlearn.blocks.maps import release_pages
+        from pairlearn.data.dask.memory_maps import release_pages
 
         X = np.arange(20_000.0).reshape(-1, 4)
         np.save(tmp_path / "points.npy", X)
@@ -344,9 +344,9 @@ RESIDENT = textwrap.dedent("""
     import dask.array as da
     import numpy as np
     from pairlearn import Pairs
-    from pairlearn.points import as_points
-    from pairlearn.risks import ProductRisk
-    from pairlearn.tables import blocks_of_npy
+    from pairlearn.engine.points import as_points
+    from pairlearn.engine.risks import ProductRisk
+    from pairlearn.data.containers import blocks_of_npy
 
     class Reader:
         # Of a map itself dask would make a copy.

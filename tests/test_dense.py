@@ -7,20 +7,22 @@ import pytest
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-from pairlearn import dense, terms
-from pairlearn.dense import DensePairTerms
-from pairlearn.losses import LOSSES
-from pairlearn.points import ArrayPoints, as_points
-from pairlearn.risks import (
+from pairlearn.engine.backends.compiled import compiled_module
+from pairlearn.engine.backends.numpy import dense
+from pairlearn.engine.backends.numpy import risk_sums as terms
+from pairlearn.engine.backends.numpy.dense import DensePairRiskSum
+from pairlearn.engine.backends.numpy.points import NumpyPoints
+from pairlearn.engine.backends.numpy.risk_sums import NumpyPairRiskSum
+from pairlearn.engine.coefficients import pair_coefficients
+from pairlearn.engine.losses import LOSSES
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import (
     BinaryLink,
     LikelihoodRisk,
     ProductLink,
     ProductRisk,
     answer_coefficients,
 )
-from pairlearn.shares import pair_shares
-from pairlearn.terms import HostPairTerms
-from pairlearn.threads import compiled_module
 
 RISKS = {
     **{name: ProductRisk(name) for name in LOSSES},
@@ -38,14 +40,18 @@ def path(request, monkeypatch):
     monkeypatch.setattr(dense, "FEW", 1)
     monkeypatch.setattr(dense, "PART_BYTES", 20_000)
     monkeypatch.setattr(dense, "NUMPY_BYTES", 20_000)
-    monkeypatch.setattr("pairlearn.points.FEW", 1)
+    monkeypatch.setattr("pairlearn.engine.points.FEW", 1)
     monkeypatch.setattr(terms, "BLOCK", 16)
     if request.param == "compiled":
         pytest.importorskip("numba", reason="the extra `fast` is not installed")
         yield request.param
         return
     monkeypatch.setitem(sys.modules, "numba", None)
-    for name in [name for name in sys.modules if name.startswith("pairlearn.fast")]:
+    for name in [
+        name
+        for name in sys.modules
+        if name.startswith("pairlearn.engine.backends.numba")
+    ]:
         monkeypatch.delitem(sys.modules, name)
     compiled_module.cache_clear()
     yield request.param
@@ -161,7 +167,7 @@ class TestValueAndGradient:
         found = [
             as_points(X).coupled(index, *make(t, weights))
             .value_and_gradient(RISKS["logistic"], w, 0.2)
-            for make in (pair_shares, answer_coefficients)
+            for make in (pair_coefficients, answer_coefficients)
         ]  # fmt: skip
         # Not by a risk of ours: a fault in it would be on both sides.
         f, g = (X @ w + 0.2)[index].T
@@ -235,15 +241,15 @@ def test_float32_sums_of_many_points_keep_their_digits():
 @pytest.mark.parametrize(
     ("X", "kind"),
     [
-        (np.zeros((6, 3)), DensePairTerms),
-        (np.zeros((6, 3), np.float32)[::2], HostPairTerms),
-        (np.zeros((3, 6)).T, HostPairTerms),
+        (np.zeros((6, 3)), DensePairRiskSum),
+        (np.zeros((6, 3), np.float32)[::2], NumpyPairRiskSum),
+        (np.zeros((3, 6)).T, NumpyPairRiskSum),
     ],
     ids=["rows", "steps", "columns"],
 )
 def test_rows_in_one_piece_are_read_once(X, kind):
     pairs = np.array([[0, 1]]), np.ones(1), np.zeros(1)
-    assert type(ArrayPoints(X).coupled(*pairs)) is kind
+    assert type(NumpyPoints(X).coupled(*pairs)) is kind
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -268,8 +274,8 @@ def test_moment_of_a_vector_is_a_column_of_that_of_a_matrix(dtype):
 )
 def test_the_compiled_logistic_function(answer):
     pytest.importorskip("numba", reason="the extra `fast` is not installed")
-    from pairlearn.fast import room
-    from pairlearn.fast.blocks import product_risk
+    from pairlearn.engine.backends.numba import room
+    from pairlearn.engine.backends.numba.products import product_risk
 
     # With one score 1, z is the other one; with a = 1 and b = 0 the risk is phi(z).
     near = np.linspace(-50, 50, 2001)

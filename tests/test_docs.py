@@ -12,7 +12,11 @@ from pathlib import Path
 import pytest
 
 import pairlearn
-from pairlearn import datasets, losses, metrics, neural, plot, saving, theory
+from pairlearn import datasets, plot
+from pairlearn.engine import losses
+from pairlearn.files import saving
+from pairlearn.models import neural
+from pairlearn.trust import metrics, theory
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

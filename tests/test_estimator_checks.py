@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pairlearn import Pairs
-from pairlearn.validation import check_weights
+from pairlearn.data.checks import check_weights
 from tests.estimators import ESTIMATORS
 
 

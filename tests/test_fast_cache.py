@@ -13,7 +13,7 @@ pytest.importorskip("numba")
 
 from numba.core import config
 
-from pairlearn.fast.compile import compiled
+from pairlearn.engine.backends.numba.compiling import compiled
 
 SOURCE = """
 def total(x, factor):
@@ -25,7 +25,8 @@ def total(x, factor):
 NUMBERS = np.arange(5.0)
 FIT = """
 import numpy as np
-from pairlearn import CIPSClassifier, Pairs, fast
+from pairlearn import CIPSClassifier, Pairs
+from pairlearn.engine.backends import numba as fast
 X = np.random.default_rng(0).normal(size=(60, 3))
 pairs, t = Pairs.sample(X, 60, X[:, 0] > 0, reuse=True, random_state=0)
 clf = CIPSClassifier(solver="sgd", max_iter=3, random_state=0).fit(pairs, t)

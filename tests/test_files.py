@@ -11,14 +11,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from pairlearn import files
-from pairlearn.files import replacing, write_files
+from pairlearn.system import writing as files
+from pairlearn.system.writing import replacing, write_files
 
 WRITE = """
 import sys, time
 from pathlib import Path
 from types import SimpleNamespace
-from pairlearn.files import replacing
+from pairlearn.system.writing import replacing
 with replacing(Path(sys.argv[1])) as partial:
     partial.write_text("half")
     print("ready", flush=True)

@@ -15,13 +15,13 @@ from matplotlib import pyplot as plt
 from typer.testing import CliRunner
 
 from pairlearn import CIPSClassifier, MCLClassifier, Pairs, load, save
-from pairlearn.assignment import Assignment
-from pairlearn.auto.table import Candidate, Candidates
-from pairlearn.certificate import Certificate, certificate_from_counts
 from pairlearn.cli.app import app
-from pairlearn.cli.seen import recognise, remember
-from pairlearn.notebook import learned, learned_html
+from pairlearn.cli.training_points import recognise, remember
+from pairlearn.data.notebook import learned, learned_html
+from pairlearn.models.auto.table import Candidate, Candidates
 from pairlearn.plot import plot_decision_boundary, plot_pairs, plot_scores
+from pairlearn.trust.assignment import Assignment
+from pairlearn.trust.certificate import Certificate, certificate_from_counts
 
 HUGE = "{:>9999999999}{0}{n_pairs.__class__}%9999999999d"
 MARKUP = "[bold red]x[/] [link=http://a]b[/link] :smile: [/nothing]"

@@ -11,19 +11,14 @@ import pytest
 from scipy.sparse.linalg import eigsh
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pairlearn import (
-    CIPSClassifier,
-    MCLClassifier,
-    Pairs,
-    SDClassifier,
-    dense,
-    terms,
-    threads,
-)
-from pairlearn.crew import Crew
-from pairlearn.forks import unforked
-from pairlearn.once import once
-from pairlearn.threads import each, own_threads, single_blas
+from pairlearn import CIPSClassifier, MCLClassifier, Pairs, SDClassifier
+from pairlearn.engine.backends.numpy import dense
+from pairlearn.engine.backends.numpy import risk_sums as terms
+from pairlearn.system import threads
+from pairlearn.system.forks import unforked
+from pairlearn.system.once import once
+from pairlearn.system.thread_pool import ThreadPool
+from pairlearn.system.threads import each, own_threads, single_blas
 
 pytestmark = [
     pytest.mark.skipif(
@@ -230,7 +225,7 @@ class TestThreadsOfBlas:
             begun.set()
             free.wait(LONG)
 
-        with Crew(2) as crew:
+        with ThreadPool(2) as crew:
             jobs = crew.hand_out(work, 1)
             assert begun.wait(LONG)
 

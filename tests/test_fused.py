@@ -16,10 +16,12 @@ import sys
 import numpy as np
 import torch
 
-from pairlearn.risks import (
+from pairlearn.engine.risks import (
     BinaryLink, LikelihoodRisk, ProductLink, ProductRisk, answer_coefficients
 )
-from pairlearn.tensors.fused import MOMENT, Launch, form_of, fused_sums, suits
+from pairlearn.engine.backends.torch.fused import (
+    MOMENT, Launch, form_of, fused_sums, suits
+)
 
 kind, n_features = np.dtype(sys.argv[1]), int(sys.argv[2])
 tolerance = {"float32": 3e-6, "float64": 1e-12}[kind.name]
@@ -105,7 +107,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from pairlearn.tensors import fused
+from pairlearn.engine.backends.torch import fused
 
 for kind, rows, width, block, link, noisy in [
     ("fp32", "i32", 128, 8, "product", False),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pairlearn import CIPSClassifier, Pairs
-from pairlearn import graph as graphs
+from pairlearn.data import graph as graphs
 
 EMPTY = np.empty((0, 2), dtype=int)
 

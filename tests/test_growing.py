@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pairlearn import CIPSClassifier, MCLClassifier, Pairs, SDClassifier, growing
-from pairlearn.dense import DensePairTerms
-from pairlearn.growing import first_sample, minimise_growing
-from pairlearn.objective import Frame, PairObjective, PointObjective
-from pairlearn.points import ArrayPoints, as_points
-from pairlearn.risks import PointRisk, ProductRisk, answer_coefficients
-from pairlearn.solvers import minimise_lbfgs, minimise_rounded, rounding, starts
+from pairlearn import CIPSClassifier, MCLClassifier, Pairs, SDClassifier
+from pairlearn.engine import growing_samples as growing
+from pairlearn.engine.backends.numpy.dense import DensePairRiskSum
+from pairlearn.engine.backends.numpy.points import NumpyPoints
+from pairlearn.engine.growing_samples import first_sample, minimise_growing
+from pairlearn.engine.objective import Frame, PairObjective, PointObjective
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import PointRisk, ProductRisk, answer_coefficients
+from pairlearn.engine.solvers import minimise_lbfgs, minimise_rounded, rounding, starts
 
 
 @pytest.fixture(scope="module")
@@ -164,13 +166,13 @@ class TestFit:
 
     def test_a_smoothed_loss_shares_the_pairs(self, task, monkeypatch):
         X, y = task
-        made, real = [], DensePairTerms.__init__
+        made, real = [], DensePairRiskSum.__init__
 
         def count(self, points, index, *rest):
             made.append(len(index))
             real(self, points, index, *rest)
 
-        monkeypatch.setattr(DensePairTerms, "__init__", count)
+        monkeypatch.setattr(DensePairRiskSum, "__init__", count)
         CIPSClassifier(loss="hinge").fit(*fresh(X, y))
         assert made.count(2000) == 1
 
@@ -204,14 +206,14 @@ class TestSample:
         X, y = task
         pairs, t = fresh(sparse.csr_array(X), y)
         monkeypatch.setattr(growing, "FIRST", 128)
-        monkeypatch.setattr(ArrayPoints, "most_rows", 60)
-        sizes, real = [], ArrayPoints.take
+        monkeypatch.setattr(NumpyPoints, "most_rows", 60)
+        sizes, real = [], NumpyPoints.take
 
         def take(self, rows):
             sizes.append(len(rows))
             return real(self, rows)
 
-        monkeypatch.setattr(ArrayPoints, "take", take)
+        monkeypatch.setattr(NumpyPoints, "take", take)
         CIPSClassifier().fit(pairs, t)
         assert sizes
         assert max(sizes) <= 60

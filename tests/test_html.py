@@ -20,7 +20,7 @@ from pairlearn import (
     answers_per_class,
     make_pair_pipeline,
 )
-from pairlearn.notebook import learned, learned_html
+from pairlearn.data.notebook import learned, learned_html
 from tests.estimators import ESTIMATORS
 
 

@@ -26,7 +26,7 @@ from pairlearn import (
     clustering_error,
     make_pair_pipeline,
 )
-from pairlearn.tables import object_column
+from pairlearn.data.containers import object_column
 
 WORDS = ["aab", "abba", "bcab", "xyx", "yyz", "zxyy"]
 

@@ -6,8 +6,8 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from pairlearn import CIPSClassifier, Pairs, clustering_error
-from pairlearn.losses import LOSSES
-from pairlearn.solvers import DENSE_FEATURES
+from pairlearn.engine.losses import LOSSES
+from pairlearn.engine.solvers import DENSE_FEATURES
 
 CURVED = [name for name in sorted(LOSSES) if LOSSES[name].bounded_below]
 

@@ -11,13 +11,13 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from pairlearn import LinkClassifier, MCLClassifier, Pairs, clustering_error
-from pairlearn.base import Answered
 from pairlearn.datasets import link_pairs
-from pairlearn.linear import links
-from pairlearn.linear.links import ALPHAS, N_FOLDS, LinkObjective
-from pairlearn.objective import Frame, PairObjective
-from pairlearn.points import as_points
-from pairlearn.risks import BinaryLink, LikelihoodRisk, answer_coefficients
+from pairlearn.engine.objective import Frame, PairObjective
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import BinaryLink, LikelihoodRisk, answer_coefficients
+from pairlearn.models.base import Answered
+from pairlearn.models.linear import links
+from pairlearn.models.linear.links import ALPHAS, N_FOLDS, LinkObjective
 
 
 def draw_couples(n, m, rng):
@@ -47,7 +47,7 @@ def task():
 @pytest.fixture
 def short_grid(monkeypatch):
     """Three strengths to choose from: what holds for them holds for eight."""
-    monkeypatch.setattr("pairlearn.linear.links.ALPHAS", (0.32, 0.04, 0.005))
+    monkeypatch.setattr("pairlearn.models.linear.links.ALPHAS", (0.32, 0.04, 0.005))
 
 
 def same_model(one, other, tol=2e-4):
@@ -353,7 +353,7 @@ def test_similarity_that_links_do_not_follow_gets_no_weight():
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.csr_array])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_similarity_is_the_cosine(kind, dtype, monkeypatch):
-    monkeypatch.setattr("pairlearn.linear.links.CHUNK", 7)
+    monkeypatch.setattr("pairlearn.models.linear.links.CHUNK", 7)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10, 3)).astype(dtype)
     X[:2] = 0

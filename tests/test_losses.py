@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from pairlearn.losses import LOSSES, get_loss
+from pairlearn.engine.losses import LOSSES, get_loss
 
 ALL = sorted(LOSSES)
 CALIBRATED = [name for name in ALL if LOSSES[name].calibrated]

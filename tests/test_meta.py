@@ -19,7 +19,7 @@ from pairlearn import (
     clustering_error,
     make_pair_pipeline,
 )
-from pairlearn.meta import _likelihood, _responsibilities
+from pairlearn.models.meta import _likelihood, _responsibilities
 
 DATA = Path(os.environ.get("PAIRLEARN_DATA") or "missing")
 

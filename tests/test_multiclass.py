@@ -24,8 +24,8 @@ from pairlearn import (
     answers_per_class,
     make_pair_pipeline,
 )
-from pairlearn.assignment import exclusive_signs
-from pairlearn.calibration import calibrate
+from pairlearn.trust.assignment import exclusive_signs
+from pairlearn.trust.calibration import calibrate
 
 NAMES = np.array(["ant", "bee", "cat"])
 

@@ -12,8 +12,8 @@ pytest.importorskip("skorch")
 from torch.torch_version import TorchVersion  # noqa: E402
 
 from pairlearn import Pairs  # noqa: E402
-from pairlearn.neural import PairNet  # noqa: E402
-from pairlearn.neural.checkpoint import (  # noqa: E402
+from pairlearn.models.neural import PairNet  # noqa: E402
+from pairlearn.models.neural.checkpoint import (  # noqa: E402
     MAGIC,
     read_checkpoint,
     write_checkpoint,

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("skorch")
 
 from pairlearn import Pairs  # noqa: E402
-from pairlearn.neural import PairNet  # noqa: E402
+from pairlearn.models.neural import PairNet  # noqa: E402
 
 # Some are trained for a few epochs only: too few to leave the flat start.
 pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
@@ -49,7 +49,7 @@ from accelerate import Accelerator
 from accelerate.state import AcceleratorState, GradientState, PartialState
 from skorch.callbacks import Callback
 from pairlearn import Pairs
-from pairlearn.neural import DeepMetricClassifier, PairNet
+from pairlearn.models.neural import DeepMetricClassifier, PairNet
 
 warnings.filterwarnings("ignore", "the network says the same")
 folder, rank = Path(sys.argv[1]), os.environ["RANK"]

@@ -8,14 +8,14 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("skorch")
 
 from pairlearn import Pairs  # noqa: E402
-from pairlearn.neural import (  # noqa: E402
+from pairlearn.models.neural import (  # noqa: E402
     ContrastiveLoss,
     PairLikelihoodLoss,
     PairNet,
     ProductLoss,
     SemiSupervisedPairLoss,
 )
-from pairlearn.neural.batches import PairBatches, gather  # noqa: E402
+from pairlearn.models.neural.batches import PairBatches, gather  # noqa: E402
 from tests.hidden import without  # noqa: E402
 
 # Many nets here are trained for a few epochs only: too few to leave the flat start.
@@ -123,7 +123,7 @@ def test_parameters(parameters, kind, message, monkeypatch):
     def never(*_):
         raise AssertionError("training had begun")
 
-    monkeypatch.setattr("pairlearn.neural.training._run", never)
+    monkeypatch.setattr("pairlearn.models.neural.training._run", never)
     net = PairNet(**{**SMALL, **parameters})
     with pytest.raises(kind, match=message):
         net.fit(PAIRS, T)
@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pairlearn.neural.training.TemporaryFile", refuse)
+    monkeypatch.setattr("pairlearn.models.neural.training.TemporaryFile", refuse)
     with pytest.raises(PermissionError, match=r"checkpoint=.*\(Permission denied\)"):
         PairNet(**SMALL, checkpoint=tmp_path).fit(PAIRS, T)
 
@@ -247,9 +247,9 @@ def test_no_more_than_a_batch_is_ever_there(monkeypatch):
 
 @pytest.mark.parametrize("package", ["torch", "skorch"])
 def test_the_import_names_what_is_missing(package):
-    result = without(package, "import pairlearn.neural")
+    result = without(package, "import pairlearn.models.neural")
     assert result.returncode == 1
-    assert f"ImportError: pairlearn.neural needs {package}" in result.stderr
+    assert f"ImportError: pairlearn.models.neural needs {package}" in result.stderr
     assert "pip install 'pairlearn[neural]'" in result.stderr
 
 

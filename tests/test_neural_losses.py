@@ -6,17 +6,10 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("skorch")
 
-from pairlearn.linear.unlabeled import point_coefficients, product_coefficients  # noqa: E402
-from pairlearn.losses import LOSSES, DoubleHingeLoss, HingeLoss, LogisticLoss  # noqa: E402
-from pairlearn.neural import (  # noqa: E402
-    ContrastiveLoss,
-    PairLikelihoodLoss,
-    ProductLoss,
-    SDLoss,
-    SemiSupervisedPairLoss,
-)
-from pairlearn.pairs import Pairs  # noqa: E402
-from pairlearn.risks import (  # noqa: E402
+from pairlearn.data.pairs import Pairs  # noqa: E402
+from pairlearn.engine.backends.torch.risks import tensor_phi, tensor_risk  # noqa: E402
+from pairlearn.engine.losses import LOSSES, DoubleHingeLoss, HingeLoss, LogisticLoss  # noqa: E402
+from pairlearn.engine.risks import (  # noqa: E402
     BinaryLink,
     LikelihoodRisk,
     PointRisk,
@@ -25,7 +18,14 @@ from pairlearn.risks import (  # noqa: E402
     SoftmaxLink,
     answer_coefficients,
 )
-from pairlearn.tensors.risks import tensor_phi, tensor_risk  # noqa: E402
+from pairlearn.models.linear.unlabeled import point_coefficients, product_coefficients  # noqa: E402
+from pairlearn.models.neural import (  # noqa: E402
+    ContrastiveLoss,
+    PairLikelihoodLoss,
+    ProductLoss,
+    SDLoss,
+    SemiSupervisedPairLoss,
+)
 
 M = 40
 RNG = np.random.default_rng(0)

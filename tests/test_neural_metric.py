@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("skorch")
 
 from pairlearn import Pairs, clustering_error  # noqa: E402
-from pairlearn.neural import MLP, DeepMetricClassifier  # noqa: E402
-from pairlearn.neural.training import outputs  # noqa: E402
+from pairlearn.models.neural import MLP, DeepMetricClassifier  # noqa: E402
+from pairlearn.models.neural.training import outputs  # noqa: E402
 
 SMALL = {"hidden": (32,), "lr": 0.02, "batch_size": 64, "n_dimensions": 3}
 SMALL |= {"max_epochs": 40, "device": "cpu", "random_state": 0}

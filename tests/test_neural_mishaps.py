@@ -11,9 +11,9 @@ from skorch.callbacks import Callback  # noqa: E402
 from torch import nn  # noqa: E402
 
 from pairlearn import Pairs  # noqa: E402
-from pairlearn.neural import PairNet  # noqa: E402
-from pairlearn.neural.loop import PairTraining  # noqa: E402
-from pairlearn.neural.training import _on_device  # noqa: E402
+from pairlearn.models.neural import PairNet  # noqa: E402
+from pairlearn.models.neural.loop import PairTraining  # noqa: E402
+from pairlearn.models.neural.training import _on_device  # noqa: E402
 
 # Trained for an epoch or two: too little to leave the flat start.
 pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")

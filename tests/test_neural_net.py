@@ -20,8 +20,8 @@ from pairlearn import (  # noqa: E402
     certify,
     clustering_error,
 )
-from pairlearn.base import Answered  # noqa: E402
-from pairlearn.neural import (  # noqa: E402
+from pairlearn.models.base import Answered  # noqa: E402
+from pairlearn.models.neural import (  # noqa: E402
     MLP,
     PairLikelihoodLoss,
     PairNet,
@@ -445,7 +445,7 @@ def test_pairs_for_the_certificate_play_no_part_in_training(monkeypatch):
         judged.append((np.asarray(pairs), t))
         return certify(net, pairs, t, **rest)
 
-    monkeypatch.setattr("pairlearn.neural.net.certify", recorded)
+    monkeypatch.setattr("pairlearn.models.neural.net.certify", recorded)
     settings = {"certificate_size": 0.4, "max_epochs": 10}
     first = fit(**settings)
     used = {pair.tobytes() for pair in judged[0][0]}

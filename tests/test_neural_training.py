@@ -20,9 +20,9 @@ pytest.importorskip("skorch")
 from skorch.callbacks import Callback, LRScheduler  # noqa: E402
 
 from pairlearn import Pairs, clustering_error  # noqa: E402
-from pairlearn.neural import MLP, PairNet, ProductLoss, SDLoss  # noqa: E402
-from pairlearn.neural.checkpoint import read_checkpoint  # noqa: E402
-from pairlearn.neural.training import _hold_out  # noqa: E402
+from pairlearn.models.neural import MLP, PairNet, ProductLoss, SDLoss  # noqa: E402
+from pairlearn.models.neural.checkpoint import read_checkpoint  # noqa: E402
+from pairlearn.models.neural.training import _hold_out  # noqa: E402
 
 # Many nets here are trained for a few epochs only: too few to leave the flat start.
 pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
@@ -307,7 +307,7 @@ import os, signal, sys
 import numpy as np
 from skorch.callbacks import Callback
 from pairlearn import Pairs
-from pairlearn.neural import MLP, PairNet
+from pairlearn.models.neural import MLP, PairNet
 
 class Dies(Callback):
     def on_batch_end(self, net, **_):

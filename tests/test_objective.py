@@ -5,21 +5,21 @@ import pytest
 from scipy import sparse
 from scipy.optimize import check_grad
 
-from pairlearn.losses import LOSSES
-from pairlearn.objective import (
+from pairlearn.engine.backends.compiled import compiled_module
+from pairlearn.engine.losses import LOSSES
+from pairlearn.engine.objective import (
     Frame,
     PairObjective,
     PointObjective,
 )
-from pairlearn.points import as_points
-from pairlearn.risks import (
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import (
     BinaryLink,
     LikelihoodRisk,
     PointRisk,
     ProductRisk,
     answer_coefficients,
 )
-from pairlearn.threads import compiled_module
 
 N_POINTS, N_FEATURES, N_PAIRS = 30, 5, 40
 
@@ -231,7 +231,11 @@ def test_the_compiled_epoch_takes_the_steps_of_numpy(
 @pytest.fixture
 def no_numba(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    for name in [name for name in sys.modules if name.startswith("pairlearn.fast")]:
+    for name in [
+        name
+        for name in sys.modules
+        if name.startswith("pairlearn.engine.backends.numba")
+    ]:
         monkeypatch.delitem(sys.modules, name)
     compiled_module.cache_clear()
     yield
@@ -256,12 +260,12 @@ def test_without_numba_it_is_looked_for_once(monkeypatch):
         looks.append(name)
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr("pairlearn.threads.import_module", look)
+    monkeypatch.setattr("pairlearn.system.threads.import_module", look)
     X, index, t, weight, rng = problem()
     J = objective(X, index, t, weight, frame=Frame.plain(N_FEATURES, True))
     for _ in range(3):
         J.epoch(rng.normal(size=J.size), np.arange(N_PAIRS), 7, 0.1)
-    assert looks == ["pairlearn.fast"]
+    assert looks == ["pairlearn.engine.backends.numba"]
 
 
 def test_without_a_place_for_machine_code_it_is_compiled_all_the_same(monkeypatch):
@@ -273,7 +277,7 @@ def test_without_a_place_for_machine_code_it_is_compiled_all_the_same(monkeypatc
             raise RuntimeError("cannot cache function: no locator available")
         return numba.njit(**options)
 
-    from pairlearn.fast import compile as fast
+    from pairlearn.engine.backends.numba import compiling as fast
 
     monkeypatch.setattr(fast, "njit", njit)
     assert fast.compiled(lambda z: 2 * z)(21) == 42

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from pairlearn import Pairs
-from pairlearn.pairs import as_pairs
-from pairlearn.tables import take_rows
+from pairlearn.data.containers import take_rows
+from pairlearn.data.pairs import as_pairs
 
 X = np.arange(12.0).reshape(6, 2)
 INDEX = [[0, 1], [2, 3], [1, 4]]

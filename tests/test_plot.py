@@ -26,7 +26,6 @@ from pairlearn import (
     answers_per_class,
     make_pair_pipeline,
 )
-from pairlearn.certificate import certificate_from_counts
 from pairlearn.plot import (
     COLOURS,
     DIFFERENT,
@@ -36,6 +35,7 @@ from pairlearn.plot import (
     plot_pairs,
     plot_scores,
 )
+from pairlearn.trust.certificate import certificate_from_counts
 
 
 @pytest.fixture(autouse=True)

@@ -19,10 +19,8 @@ from sklearn.utils import Bunch
 from typer.testing import CliRunner
 
 from pairlearn import clustering_error
-from pairlearn.assignment import assign_from_pairs
 from pairlearn.cli.app import app
 from pairlearn.datasets import make_waveform
-from pairlearn.metrics import q_statistic
 from pairlearn.reproduce import runner
 from pairlearn.reproduce.assignment import (
     PRIORS,
@@ -43,6 +41,8 @@ from pairlearn.reproduce.sample import (
     draw_table,
 )
 from pairlearn.reproduce.store import FILE_NAME, Store, StoreError, Trial
+from pairlearn.trust.assignment import assign_from_pairs
+from pairlearn.trust.metrics import q_statistic
 
 test_error.__test__ = False  # a function of the package, not a test
 

@@ -241,7 +241,9 @@ def test_a_row_is_given_its_settings_and_seed(monkeypatch):
 WITHOUT = """
 import numpy as np
 from sklearn.utils import Bunch
-from pairlearn.reproduce import pubmed, runner, sample
+from pairlearn.reproduce import pubmed
+from pairlearn.reproduce import runner
+from pairlearn.reproduce import sample
 from pairlearn.reproduce.experiment import Options
 from scipy import sparse
 
@@ -273,7 +275,9 @@ def test_without_torch_the_linear_rows_run_and_the_others_name_the_extra():
     assert set(rows) == {*PUBMED.methods, "PairNet"}
     for method, outcome in rows.items():
         if method in (*NETWORKS, "PairNet"):
-            assert outcome.startswith("ImportError: pairlearn.neural needs torch")
+            assert outcome.startswith(
+                "ImportError: pairlearn.models.neural needs torch"
+            )
             assert "pip install 'pairlearn[neural]'" in outcome
         else:
             assert outcome == "['error', 'n_pairs', 'n_points']", method

@@ -6,15 +6,10 @@ from scipy.optimize import check_grad
 from scipy.special import logsumexp
 
 from pairlearn import Pairs
-from pairlearn.linear.unlabeled import (
-    add_unlabeled_couples,
-    point_coefficients,
-    product_coefficients,
-)
-from pairlearn.losses import get_loss
-from pairlearn.objective import Frame, NoisyObjective, PairObjective
-from pairlearn.points import as_points
-from pairlearn.risks import (
+from pairlearn.engine.losses import get_loss
+from pairlearn.engine.objective import Frame, NoisyObjective, PairObjective
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import (
     BinaryLink,
     LikelihoodRisk,
     PointRisk,
@@ -22,6 +17,11 @@ from pairlearn.risks import (
     ProductRisk,
     SoftmaxLink,
     answer_coefficients,
+)
+from pairlearn.models.linear.unlabeled import (
+    add_unlabeled_couples,
+    point_coefficients,
+    product_coefficients,
 )
 
 LINKS = {"product": ProductLink(), "binary": BinaryLink(), "softmax": SoftmaxLink()}

@@ -43,11 +43,11 @@ from pairlearn import (
     make_pair_pipeline,
     save,
 )
-from pairlearn.archive import FORMAT
-from pairlearn.losses import SquaredLoss
-from pairlearn.metrics import neg_pair_error_scorer
-from pairlearn.saving import ModelFileError, describe
-from pairlearn.vouched import FUNCTIONS, TYPES
+from pairlearn.engine.losses import SquaredLoss
+from pairlearn.files.archive import FORMAT
+from pairlearn.files.saving import ModelFileError, describe
+from pairlearn.files.trusted_types import FUNCTIONS, TYPES
+from pairlearn.trust.metrics import neg_pair_error_scorer
 from tests.estimators import ESTIMATORS
 from tests.model_files import attribute, forged, round_trip, saved
 
@@ -57,7 +57,7 @@ STORED = Path(__file__).parent / "stored"
 IN_NUMPY = {
     name: model
     for name, model in ESTIMATORS.items()
-    if not type(model).__module__.startswith("pairlearn.neural")
+    if not type(model).__module__.startswith("pairlearn.models.neural")
 }
 
 
@@ -331,7 +331,7 @@ def test_trees_are_for_those_who_know_the_file(blobs, blob_pairs, tmp_path):
 
 def test_networks_have_their_own_way(blob_pairs, tmp_path):
     pytest.importorskip("torch")
-    neural = pytest.importorskip("pairlearn.neural")
+    neural = pytest.importorskip("pairlearn.models.neural")
     net = neural.PairNet(hidden=(4,), max_epochs=1, random_state=0).fit(*blob_pairs)
     for model in (net, make_pair_pipeline(StandardScaler(), net)):
         with pytest.raises(TypeError, match="section 'Saving' of the guide"):
@@ -355,7 +355,7 @@ def test_about_is_what_json_can_hold(about, tmp_path):
 
 def test_describe_tells_without_building(model_file, monkeypatch):
     path, _, _ = model_file
-    monkeypatch.setattr("pairlearn.saving._build", None)
+    monkeypatch.setattr("pairlearn.files.saving._build", None)
     found = describe(path)
     assert found["about"] == {"who": "me"}
     assert found["kind"] == "CIPSClassifier"
@@ -431,7 +431,7 @@ def test_without_skops_models_are_read_and_the_error_names_the_extra(
     code = """
 import sys; sys.path.insert(0, sys.argv[1])
 import pairlearn
-from pairlearn.saving import describe
+from pairlearn.files.saving import describe
 print(describe(sys.argv[2])["kind"])
 print(pairlearn.load(sys.argv[2]).predict([[0.0, 0.0]]).shape)
 try:
@@ -583,4 +583,4 @@ def test_nothing_vouched_for_writes_reads_or_calls():
     assert roots == {"pairlearn", "sklearn", "scipy", "builtins", "functools"}
     for word in ("load", "open", "memory", "fetch", "exec", "eval", "save", "path"):
         assert not {name for name in TYPES | FUNCTIONS if word in name.lower()}
-    assert not {name for name in TYPES if name.startswith("pairlearn.neural")}
+    assert not {name for name in TYPES if name.startswith("pairlearn.models.neural")}

@@ -13,9 +13,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.fixes import parse_version
 
 from pairlearn import CIPSClassifier, ConstrainedSpectralClustering, load, save
-from pairlearn.archive import check_sparse
-from pairlearn.saving import ModelFileError, _first_difference
-from pairlearn.vouched import TYPES
+from pairlearn.files.archive import check_sparse
+from pairlearn.files.saving import ModelFileError, _first_difference
+from pairlearn.files.trusted_types import TYPES
 from tests.model_files import (
     attribute,
     forged,

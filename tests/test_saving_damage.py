@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from pairlearn import CIPSClassifier, load
-from pairlearn.archive import HEADER, SCHEMA
+from pairlearn.files.archive import HEADER, SCHEMA
 from tests.model_files import (
     attribute,
     forged,
@@ -48,7 +48,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from pairlearn import load
-from pairlearn.saving import ModelFileError, describe
+from pairlearn.files.saving import ModelFileError, describe
 path, bad, n_flips = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 warnings.simplefilter("ignore")
 data, said = path.read_bytes(), describe(path)
@@ -268,7 +268,7 @@ def test_long_text_is_stored_as_it_is(tmp_path):
 
 
 def test_too_much_text_is_refused_when_saving(tmp_path, monkeypatch):
-    monkeypatch.setattr("pairlearn.archive._MOST_TEXT", 1000)
+    monkeypatch.setattr("pairlearn.files.archive._MOST_TEXT", 1000)
     with pytest.raises(TypeError, match=r"cannot be saved: .* at most 1000 are read"):
         saved(CIPSClassifier(), tmp_path)
     assert not list(tmp_path.iterdir())

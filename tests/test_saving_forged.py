@@ -27,9 +27,9 @@ from sklearn.svm import SVC
 from sklearn.utils import all_estimators
 
 from pairlearn import CIPSClassifier, load, save
-from pairlearn.reviewed import REVIEWED, why_not
-from pairlearn.saving import ModelFileError
-from pairlearn.vouched import SPECIAL, TYPES
+from pairlearn.files.saving import ModelFileError
+from pairlearn.files.trusted_sklearn import REVIEWED, why_not
+from pairlearn.files.trusted_types import SPECIAL, TYPES
 from tests.fuzz.models import fitted, points
 from tests.limited import Limited
 from tests.model_files import (

@@ -8,8 +8,8 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pairlearn import load
-from pairlearn.archive import SCHEMA
-from pairlearn.saving import ModelFileError
+from pairlearn.files.archive import SCHEMA
+from pairlearn.files.saving import ModelFileError
 from tests.model_files import (
     attribute,
     forged,

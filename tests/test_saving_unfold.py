@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from pairlearn import CIPSClassifier, load
-from pairlearn.archive import HEADER, SCHEMA
+from pairlearn.files.archive import HEADER, SCHEMA
 from tests.limited import Limited
 from tests.model_files import (
     json_node,
@@ -28,11 +28,12 @@ from tests.model_files import (
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="limits of memory are those of Linux"
 )
-# What pairlearn.archive promises: for any file, and for each byte of it.
+# What pairlearn.files.archive promises: for any file, and for each byte of it.
 ANY, EACH = 64_000_000, 60
 # Modulo this number Python takes the hash of a number.
 PRIME = 2**61 - 1
 HERE = "HERE"
+LOSSES, LINEAR = "pairlearn.engine.losses", "pairlearn.models.linear"
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ SHAPES = {
     ),
     "losses": lambda n: many(
         "ListNode",
-        repeated(text_of(node("ObjectNode", "pairlearn.losses", "SquaredLoss")), n),
+        repeated(text_of(node("ObjectNode", LOSSES, "SquaredLoss")), n),
     ),
     "estimators": lambda n: many(
         "ListNode",
@@ -116,7 +117,7 @@ SHAPES = {
             text_of(
                 node(
                     "ObjectNode",
-                    "pairlearn.auto.classifier",
+                    "pairlearn.models.auto.classifier",
                     "PairClassifier",
                     **ESTIMATOR,
                 )
@@ -134,7 +135,7 @@ SHAPES = {
         ),
     ),
     "attributes": lambda n: text_of(
-        node("ObjectNode", "pairlearn.linear.cips", "CIPSClassifier", content=HERE)
+        node("ObjectNode", f"{LINEAR}.cips", "CIPSClassifier", content=HERE)
     ).replace(
         f'"{HERE}"',
         dict_of([f"a{k}" for k in range(n // 140)], EMPTY, "str"),

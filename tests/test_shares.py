@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pairlearn.risks import answer_coefficients
-from pairlearn.shares import Either, equal_answers, pair_shares
+from pairlearn.engine.coefficients import TwoValued, equal_answers, pair_coefficients
+from pairlearn.engine.risks import answer_coefficients
 
 RNG = np.random.default_rng(0)
 SURE = np.where(RNG.random(50) < 0.3, 1.0, -1.0)
@@ -13,7 +13,7 @@ SURE = np.where(RNG.random(50) < 0.3, 1.0, -1.0)
 @pytest.mark.parametrize(
     ("t", "weight", "kind"),
     [
-        (SURE, np.full(50, 3.0), Either),
+        (SURE, np.full(50, 3.0), TwoValued),
         (SURE, RNG.random(50), np.ndarray),
         (np.where(SURE > 0, 0.5, -1.0), np.ones(50), np.ndarray),
         (np.where(SURE > 0, 1.0, 0.0), np.ones(50), np.ndarray),
@@ -22,7 +22,7 @@ SURE = np.where(RNG.random(50) < 0.3, 1.0, -1.0)
 )
 def test_the_same_numbers_as_two_arrays(t, weight, kind):
     for found, right in zip(
-        pair_shares(t, weight), answer_coefficients(t, weight), strict=True
+        pair_coefficients(t, weight), answer_coefficients(t, weight), strict=True
     ):
         assert isinstance(found, kind)
         np.testing.assert_array_equal(np.asarray(found), right)
@@ -35,10 +35,10 @@ def test_the_same_numbers_as_two_arrays(t, weight, kind):
 
 
 def test_equal_answers_say_all_or_nothing():
-    same, different = pair_shares(SURE, np.ones(50))
+    same, different = pair_coefficients(SURE, np.ones(50))
     flags, share = equal_answers(same, different)
     np.testing.assert_array_equal(flags, SURE > 0)
     assert share == 1 / 50
     # Two values, but not "this much for one answer and nothing for the other".
-    assert equal_answers(Either(flags, 0.1, 0.2), Either(flags, 0.2, 0.1)) is None
+    assert equal_answers(TwoValued(flags, 0.1, 0.2), TwoValued(flags, 0.2, 0.1)) is None
     assert equal_answers(same, np.asarray(different)) is None

@@ -20,7 +20,8 @@ from pairlearn import (
     make_pair_pipeline,
     suspicious_answers,
 )
-from pairlearn.beliefs import (
+from pairlearn.data.cycles import in_contradictory_cycle
+from pairlearn.trust.belief_propagation import (
     Scale,
     cavity,
     class_probabilities,
@@ -28,7 +29,6 @@ from pairlearn.beliefs import (
     fit_scale,
     wrong,
 )
-from pairlearn.cycles import in_contradictory_cycle
 from tests.estimators import ESTIMATORS
 
 FLIPPED = np.array([3, 20, 41, 66, 95, 110, 133, 158, 170, 199])
@@ -500,7 +500,7 @@ def test_beliefs_on_a_large_graph_come_near_the_sum(monkeypatch):
     t[4] *= -1
     p = np.stack([0.7 - 0.4 * y, 0.3 + 0.4 * y], axis=1)
     exact = wrong(cavity(p, index, t, 0.1), t, 0.1)
-    monkeypatch.setattr("pairlearn.beliefs._STATES", 1)
+    monkeypatch.setattr("pairlearn.trust.belief_propagation._STATES", 1)
     near = wrong(cavity(p, index, t, 0.1), t, 0.1)
     assert np.argmax(exact) == np.argmax(near) == 4
     np.testing.assert_allclose(near, exact, atol=0.02)

@@ -24,18 +24,17 @@ from pairlearn import (
     certify,
     make_pair_pipeline,
 )
-from pairlearn.losses import LOSSES, LogisticLoss
-from pairlearn.metrics import (
-    clustering_accuracy_scorer,
-    clustering_error,
-    pair_accuracy_scorer,
-    pair_error,
+from pairlearn.data.containers import is_tensor, on_host, stack_rows
+from pairlearn.data.pairs import as_pairs
+from pairlearn.engine.losses import LOSSES, LogisticLoss
+from pairlearn.engine.objective import (
+    Frame,
+    NoisyObjective,
+    PairObjective,
+    PointObjective,
 )
-from pairlearn.multiclass import answers_per_class
-from pairlearn.objective import Frame, NoisyObjective, PairObjective, PointObjective
-from pairlearn.pairs import as_pairs
-from pairlearn.points import as_points
-from pairlearn.risks import (
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import (
     BinaryLink,
     LikelihoodRisk,
     PointRisk,
@@ -44,7 +43,13 @@ from pairlearn.risks import (
     SoftmaxLink,
     answer_coefficients,
 )
-from pairlearn.tables import is_tensor, on_host, stack_rows
+from pairlearn.models.multiclass import answers_per_class
+from pairlearn.trust.metrics import (
+    clustering_accuracy_scorer,
+    clustering_error,
+    pair_accuracy_scorer,
+    pair_error,
+)
 from tests.estimators import ESTIMATORS
 
 torch = pytest.importorskip("torch", reason="needs torch")

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from pairlearn import CIPSClassifier, Pairs, clustering_error, pair_error, theory
-from pairlearn.certificate import (
+from pairlearn import CIPSClassifier, Pairs, clustering_error, pair_error
+from pairlearn.trust import theory
+from pairlearn.trust.certificate import (
     clopper_pearson,
     pairs_for_certificate,
     prior_from_answers,
 )
-from pairlearn.metrics import (
+from pairlearn.trust.metrics import (
     clustering_accuracy_scorer,
     neg_pair_error_scorer,
     pair_accuracy_scorer,

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pairlearn import CIPSClassifier, Pairs, dense, threads
-from pairlearn.crew import Crew
-from pairlearn.threads import each, n_threads, own_threads, ranges, single_blas
+from pairlearn import CIPSClassifier, Pairs
+from pairlearn.engine.backends.numpy import dense
+from pairlearn.system import threads
+from pairlearn.system.thread_pool import ThreadPool
+from pairlearn.system.threads import each, n_threads, own_threads, ranges, single_blas
 
 # A limit, in seconds, for what waits in vain.
 LONG = 120
@@ -113,7 +115,7 @@ def test_ranges_cover_all(n):
 
 OVERLAP = """
 import threading
-from pairlearn.threads import n_threads, own_threads
+from pairlearn.system.threads import n_threads, own_threads
 
 first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
 before, seen = n_threads(), []
@@ -189,13 +191,13 @@ def test_other_threads_take_overflows_as_the_caller_does():
 
 @pytest.mark.usefixtures("two_threads")
 def test_an_interrupt_before_the_work_ends_it(monkeypatch):
-    done, hand_out = [], Crew.hand_out
+    done, hand_out = [], ThreadPool.hand_out
 
     def interrupted(self, *given):
         hand_out(self, *given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Crew, "hand_out", interrupted)
+    monkeypatch.setattr(ThreadPool, "hand_out", interrupted)
     with pytest.raises(KeyboardInterrupt):
         # Long against the moment in which the interrupt ends the work.
         each(lambda k: (time.sleep(0.5), done.append(k)), range(100))

@@ -14,9 +14,9 @@ from benchmarks.scale.checks import Check
 from benchmarks.scale.data import Task, answered, fresh, indexed
 from benchmarks.scale.measure import in_child, in_turns, told
 from pairlearn import Pairs
-from pairlearn.points import as_points
-from pairlearn.risks import ProductRisk
-from pairlearn.shares import pair_shares
+from pairlearn.engine.coefficients import pair_coefficients
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import ProductRisk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ TYPES = ("float64", "float32")
 def evaluation(X: np.ndarray, y: np.ndarray, index: np.ndarray) -> Callable[[], Any]:
     """Return what computes the loss and the gradient of CIPS."""
     _, t = answered(X, y, index)
-    shares = pair_shares(t, np.ones(len(t)))
+    shares = pair_coefficients(t, np.ones(len(t)))
     terms = as_points(X).coupled(index, *shares)
     risk, w = ProductRisk("logistic"), np.full(X.shape[1], 0.05)
     return lambda: terms.value_and_gradient(risk, w, -0.1)

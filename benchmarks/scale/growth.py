@@ -27,7 +27,8 @@ from benchmarks.scale.measure import (
     told,
 )
 from benchmarks.scale.rivals import OUTSIDE, SGD, SUPERVISED, torch_sgd
-from pairlearn import CIPSClassifier, dense
+from pairlearn import CIPSClassifier
+from pairlearn.engine.backends.numpy import dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable

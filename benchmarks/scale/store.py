@@ -19,7 +19,7 @@ import zarr
 from benchmarks.scale.data import BLOCK, Task, fresh
 from benchmarks.scale.measure import THREADS
 from pairlearn import Pairs
-from pairlearn.tables import blocks_of_npy
+from pairlearn.data.containers import blocks_of_npy
 
 N_FEATURES = 1000
 CHUNK_BYTES = 2**26

@@ -37,40 +37,45 @@ __all__ = [
 # Loaded at first use: scikit-learn alone takes most of a second to import, and a
 # command line that only prints its help should not wait for it.
 _HOME = {
-    "Pairs": "pairs",
-    "PairClassifier": "auto",
-    "CIPSClassifier": "linear",
-    "MCLClassifier": "linear",
-    "SDClassifier": "linear",
-    "OVPCClassifier": "linear",
-    "SLLCClassifier": "linear",
-    "LinkClassifier": "linear",
-    "PairMetaClassifier": "meta",
-    "ConstrainedKMeans": "cluster",
-    "ConstrainedSpectralClustering": "cluster",
-    "certify": "certificate",
-    "Certificate": "certificate",
-    "PairKFold": "split",
-    "OnPoints": "compose",
-    "make_pair_pipeline": "compose",
-    "LandmarkSimilarity": "landmarks",
-    "OneVsRestPairClassifier": "multiclass",
-    "answers_per_class": "multiclass",
-    "prior_from_answers": "certificate",
-    "suspicious_answers": "suspicious",
-    "pair_error": "metrics",
-    "clustering_error": "metrics",
-    "save": "saving",
-    "load": "saving",
+    "Pairs": "data.pairs",
+    "PairClassifier": "models.auto",
+    "CIPSClassifier": "models.linear",
+    "MCLClassifier": "models.linear",
+    "SDClassifier": "models.linear",
+    "OVPCClassifier": "models.linear",
+    "SLLCClassifier": "models.linear",
+    "LinkClassifier": "models.linear",
+    "PairMetaClassifier": "models.meta",
+    "ConstrainedKMeans": "models.cluster",
+    "ConstrainedSpectralClustering": "models.cluster",
+    "certify": "trust.certificate",
+    "Certificate": "trust.certificate",
+    "PairKFold": "data.folds",
+    "OnPoints": "models.compose",
+    "make_pair_pipeline": "models.compose",
+    "LandmarkSimilarity": "models.landmarks",
+    "OneVsRestPairClassifier": "models.multiclass",
+    "answers_per_class": "models.multiclass",
+    "prior_from_answers": "trust.certificate",
+    "suspicious_answers": "trust.suspicious",
+    "pair_error": "trust.metrics",
+    "clustering_error": "trust.metrics",
+    "save": "files.saving",
+    "load": "files.saving",
 }
 
 if TYPE_CHECKING:
-    from pairlearn.auto import PairClassifier
-    from pairlearn.certificate import Certificate, certify, prior_from_answers
-    from pairlearn.cluster import ConstrainedKMeans, ConstrainedSpectralClustering
-    from pairlearn.compose import OnPoints, make_pair_pipeline
-    from pairlearn.landmarks import LandmarkSimilarity
-    from pairlearn.linear import (
+    from pairlearn.data.folds import PairKFold
+    from pairlearn.data.pairs import Pairs
+    from pairlearn.files.saving import load, save
+    from pairlearn.models.auto import PairClassifier
+    from pairlearn.models.cluster import (
+        ConstrainedKMeans,
+        ConstrainedSpectralClustering,
+    )
+    from pairlearn.models.compose import OnPoints, make_pair_pipeline
+    from pairlearn.models.landmarks import LandmarkSimilarity
+    from pairlearn.models.linear import (
         CIPSClassifier,
         LinkClassifier,
         MCLClassifier,
@@ -78,13 +83,11 @@ if TYPE_CHECKING:
         SDClassifier,
         SLLCClassifier,
     )
-    from pairlearn.meta import PairMetaClassifier
-    from pairlearn.metrics import clustering_error, pair_error
-    from pairlearn.multiclass import OneVsRestPairClassifier, answers_per_class
-    from pairlearn.pairs import Pairs
-    from pairlearn.saving import load, save
-    from pairlearn.split import PairKFold
-    from pairlearn.suspicious import suspicious_answers
+    from pairlearn.models.meta import PairMetaClassifier
+    from pairlearn.models.multiclass import OneVsRestPairClassifier, answers_per_class
+    from pairlearn.trust.certificate import Certificate, certify, prior_from_answers
+    from pairlearn.trust.metrics import clustering_error, pair_error
+    from pairlearn.trust.suspicious import suspicious_answers
 
 
 def __getattr__(name: str) -> Any:

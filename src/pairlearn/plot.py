@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from pairlearn.certificate import Certificate
-from pairlearn.pairs import Pairs, as_pairs
-from pairlearn.tables import check_table, on_host
-from pairlearn.validation import check_answers
+from pairlearn.data.checks import check_answers
+from pairlearn.data.containers import check_table, on_host
+from pairlearn.data.pairs import Pairs, as_pairs
+from pairlearn.trust.certificate import Certificate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn._typing import Bools, Floats, PointsLike
+    from pairlearn.data.types import Bools, Floats, PointsLike
 
 __all__ = ["plot_certificate", "plot_decision_boundary", "plot_pairs", "plot_scores"]
 
@@ -259,7 +259,7 @@ def plot_certificate(
 
     Examples
     --------
-    >>> from pairlearn.certificate import certificate_from_counts
+    >>> from pairlearn.trust.certificate import certificate_from_counts
     >>> from pairlearn.plot import plot_certificate
     >>> found = [certificate_from_counts(n // 10, n) for n in (50, 500)]
     >>> ax = plot_certificate(found, truth=0.05)

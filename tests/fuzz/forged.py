@@ -26,8 +26,8 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn import load
-from pairlearn.archive import ModelFileError
-from pairlearn.saving import _parts
+from pairlearn.files.archive import ModelFileError
+from pairlearn.files.saving import _parts
 from tests.fuzz.models import fitted, names
 from tests.model_files import unchecked
 

@@ -40,8 +40,8 @@ from pairlearn import (
     answers_per_class,
     make_pair_pipeline,
 )
-from pairlearn.cli.encode import ReadDates, ReadNumbers, ReadText
-from pairlearn.vouched import TYPES
+from pairlearn.files.tables.encoder import ReadDates, ReadNumbers, ReadText
+from pairlearn.files.trusted_types import TYPES
 from tests.estimators import ESTIMATORS
 
 # Networks are not saved in files.

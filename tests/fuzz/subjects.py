@@ -38,7 +38,7 @@ def skops_files(folder):
 def read_skops(path):
     """The scores of some points, what the model is and what was kept with it."""
     from pairlearn import load
-    from pairlearn.saving import ModelFileError, describe
+    from pairlearn.files.saving import ModelFileError, describe
 
     explained = command("explain", path, refused=(1,))
     try:
@@ -146,7 +146,7 @@ def parquet_files(folder):
 
 def read_table(path):
     """The cells of a table by column; a command on it must end well too."""
-    from pairlearn.cli.tables import TableError, read_table
+    from pairlearn.files.tables.reading import TableError, read_table
 
     pairs = path.with_name("pairs.csv")
     checked = command("check", path, pairs, refused=(1, 2))
@@ -183,7 +183,7 @@ def read_checkpoint(path):
 def fit_net(folder, max_epochs):
     """Train a small network, or go on with it."""
     from pairlearn import Pairs
-    from pairlearn.neural import PairNet
+    from pairlearn.models.neural import PairNet
 
     X = np.random.default_rng(0).normal(size=(N_POINTS, 2))
     pairs, t = Pairs.sample(X, 30, X[:, 0] > 0, random_state=0)

@@ -9,7 +9,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line, or say which extra it needs."""
     try:
-        from pairlearn.cli.ending import in_order
+        from pairlearn.cli.exits import in_order
     except ModuleNotFoundError as error:
         _need(error)
     with in_order():

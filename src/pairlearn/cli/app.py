@@ -11,7 +11,7 @@ import typer
 import pairlearn
 from pairlearn.cli import commands
 from pairlearn.cli.datasets import datasets
-from pairlearn.cli.ending import code_of, reason, told
+from pairlearn.cli.exits import code_of, reason, told
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def demo(
     """
     with told() as written:
         from pairlearn.cli.demo import FORMATS, draw, run, show
-        from pairlearn.cli.files import check_output
+        from pairlearn.cli.outputs import check_output
         from pairlearn.cli.show import show_written
 
         check_output(out, "--out", FORMATS)

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pairlearn.cli.asked import Columns, read_asked
-from pairlearn.cli.encode import CellError
-from pairlearn.cli.errors import TableError
 from pairlearn.cli.fit import telling
+from pairlearn.cli.inputs import Columns, read_asked
 from pairlearn.cli.judge import judge, note_on_noise
 from pairlearn.cli.predict import check_columns, frame_for_model, wanted_columns
-from pairlearn.cli.seen import find_twins, recognise
-from pairlearn.graph import disjoint_pairs, shuffled
-from pairlearn.pairs import Pairs
+from pairlearn.cli.training_points import find_twins, recognise
+from pairlearn.data.graph import disjoint_pairs, shuffled
+from pairlearn.data.pairs import Pairs
+from pairlearn.files.tables.encoder import CellError
+from pairlearn.files.tables.errors import TableError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pairlearn._typing import Floats, Ints
-    from pairlearn.certificate import Certificate
-    from pairlearn.cli.seen import Recognised
-    from pairlearn.cli.tables import Points, Table
+    from pairlearn.cli.training_points import Recognised
+    from pairlearn.data.types import Floats, Ints
+    from pairlearn.files.tables.reading import Points, Table
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["Certified", "certify_tables"]
 

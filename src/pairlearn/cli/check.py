@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.cli.asked import Asked, Columns, read_asked
-from pairlearn.cli.encode import look_at_columns
-from pairlearn.pairs import Pairs
+from pairlearn.cli.inputs import Asked, Columns, read_asked
+from pairlearn.data.pairs import Pairs
+from pairlearn.files.tables.encoder import look_at_columns
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pairlearn.cli.ending import told
-from pairlearn.cli.errors import OptionError, TableError
+from pairlearn.cli.exits import told
+from pairlearn.files.tables.errors import OptionError, TableError
 
 __all__ = ["certify", "check", "explain", "fit", "predict"]
 
@@ -188,7 +188,7 @@ def fit(
         pairlearn fit points.csv pairs.csv -o model.skops --majority healthy
     """
     with told() as written:
-        from pairlearn.cli.files import check_output, write_model
+        from pairlearn.cli.outputs import check_output, write_model
         from pairlearn.cli.show import Progress, show_fit, show_notes, show_written
 
         check_output(out, "--out", (".skops",), (points, pairs))
@@ -201,7 +201,7 @@ def fit(
         with Progress(quiet=quiet) as progress:
             progress.step("starting")
             from pairlearn.cli.fit import FitOptions, fit_tables
-            from pairlearn.cli.light import import_skops
+            from pairlearn.cli.quick_imports import import_skops
 
             columns = _columns(id, left, right, answer, first_row, soft, skip_unknown)
             summary, about = fit_tables(
@@ -259,7 +259,7 @@ def predict(
         pairlearn predict model.skops points.csv -o predictions.csv
     """
     with told() as written:
-        from pairlearn.cli.files import check_output
+        from pairlearn.cli.outputs import check_output
         from pairlearn.cli.show import Progress, show_notes, show_predicted
 
         check_output(out, "--out", (".csv", ".tsv", ".parquet"), (model, points))
@@ -374,7 +374,7 @@ def explain(
         pairlearn explain model.skops
     """
     with told():
-        from pairlearn.cli.files import digest_of
+        from pairlearn.cli.outputs import digest_of
         from pairlearn.cli.show import (
             Progress,
             show_digest,
@@ -465,7 +465,7 @@ def _columns(
     soft: bool,
     skip_unknown: bool,
 ) -> Any:
-    from pairlearn.cli.asked import Columns
+    from pairlearn.cli.inputs import Columns
 
     if id is not None and first_row is not None:
         raise OptionError("give --id or --first-row, not both")
@@ -475,12 +475,12 @@ def _columns(
 def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
     """Return a model, what is stored beside it, and what to tell about it."""
     progress.step("loading the model")
-    from pairlearn.cli.light import import_skops
+    from pairlearn.cli.quick_imports import import_skops
 
     import_skops()
     from pairlearn import load
     from pairlearn.cli.fit import telling
-    from pairlearn.saving import describe
+    from pairlearn.files.saving import describe
 
     notes: list[str] = []
     with telling(notes):
@@ -491,7 +491,7 @@ def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
 
 def _if_column(path: Path, name: str) -> str | None:
     """Return the name of the id column if the table has it."""
-    from pairlearn.cli.tables import read_chunks
+    from pairlearn.files.tables.reading import read_chunks
 
     return name if name in next(iter(read_chunks(path))).columns else None
 

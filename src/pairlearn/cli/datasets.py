@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from pairlearn.cli.ending import told
+from pairlearn.cli.exits import told
 
 if TYPE_CHECKING:
     from pairlearn.cli.practice import DataSet, Practice
@@ -133,7 +133,7 @@ def _check_folder(out: Path, overwrite: bool) -> None:
 
 
 def _write(tables: Practice, out: Path) -> None:
-    from pairlearn.files import write_files
+    from pairlearn.system.writing import write_files
 
     is_new = not out.exists()
     out.mkdir(exist_ok=True)

@@ -12,15 +12,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from pairlearn import CIPSClassifier, Pairs, certify, make_pair_pipeline
-from pairlearn.files import replacing
+from pairlearn.system.writing import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from pairlearn._typing import Floats
-    from pairlearn.certificate import Certificate
+    from pairlearn.data.types import Floats
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["FORMATS", "DemoResult", "draw", "run", "show"]
 

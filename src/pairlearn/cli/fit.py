@@ -12,25 +12,25 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 import pairlearn
-from pairlearn.auto import PairClassifier
-from pairlearn.cli.asked import Asked, Columns, read_asked
-from pairlearn.cli.encode import look_at_columns, make_encoder, tidy
-from pairlearn.cli.errors import TableError
 from pairlearn.cli.explain import changes_of_side
+from pairlearn.cli.inputs import Asked, Columns, read_asked
 from pairlearn.cli.judge import judge, note_on_noise
-from pairlearn.cli.seen import find_twins, remember
 from pairlearn.cli.summary import FitSummary
-from pairlearn.compose import make_pair_pipeline
-from pairlearn.graph import disjoint_pairs
-from pairlearn.pairs import Pairs
+from pairlearn.cli.training_points import find_twins, remember
+from pairlearn.data.graph import disjoint_pairs
+from pairlearn.data.pairs import Pairs
+from pairlearn.files.tables.encoder import look_at_columns, make_encoder, tidy
+from pairlearn.files.tables.errors import TableError
+from pairlearn.models.auto import PairClassifier
+from pairlearn.models.compose import make_pair_pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pairlearn._typing import Floats, Ints
-    from pairlearn.certificate import Certificate
-    from pairlearn.cli.encode import Column
+    from pairlearn.data.types import Floats, Ints
+    from pairlearn.files.tables.encoder import Column
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["FitOptions", "about", "fit_tables", "keep_aside"]
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.certificate import (
+from pairlearn.trust.certificate import (
     certificate_from_noisy_answers,
     certify,
     clopper_pearson,
 )
 
 if TYPE_CHECKING:
-    from pairlearn._typing import Floats
-    from pairlearn.certificate import Certificate
-    from pairlearn.pairs import Pairs
+    from pairlearn.data.pairs import Pairs
+    from pairlearn.data.types import Floats
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["judge", "note_on_noise"]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pairlearn.cli.ending import told
-from pairlearn.cli.errors import OptionError
+from pairlearn.cli.exits import told
 from pairlearn.cli.sizes import SURE, make_plan
+from pairlearn.files.tables.errors import OptionError
 
 if TYPE_CHECKING:
     from pairlearn.cli.sizes import Budget, Plan

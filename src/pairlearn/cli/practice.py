@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import NDArray
 
-    from pairlearn._typing import Ints
+    from pairlearn.data.types import Ints
     from pairlearn.datasets.files import Part
 
 __all__ = [

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.cli.cells import looks_like_formula, shown
-from pairlearn.cli.columns import check_numbering, find_id, ids_in
-from pairlearn.cli.encode import CellError
-from pairlearn.cli.errors import OptionError, TableError
-from pairlearn.cli.manycells import Cells
-from pairlearn.cli.tables import CHUNK_ROWS, frame_of, read_chunks, read_table
-from pairlearn.files import replacing
+from pairlearn.files.tables.cell_columns import Cells
+from pairlearn.files.tables.cells import looks_like_formula, shown
+from pairlearn.files.tables.columns import check_numbering, find_id, ids_in
+from pairlearn.files.tables.encoder import CellError
+from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.files.tables.reading import CHUNK_ROWS, frame_of, read_chunks, read_table
+from pairlearn.system.writing import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pairlearn._typing import Floats
-    from pairlearn.cli.tables import Table
+    from pairlearn.data.types import Floats
+    from pairlearn.files.tables.reading import Table
 
 __all__ = ["OUTPUTS", "Predicted", "points_for_model", "predict_table"]
 

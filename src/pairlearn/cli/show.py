@@ -12,11 +12,11 @@ from rich.text import Text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pairlearn.certificate import Certificate
     from pairlearn.cli.certify import Certified
     from pairlearn.cli.check import Checked
     from pairlearn.cli.predict import Predicted
     from pairlearn.cli.summary import FitSummary
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = [
     "Progress",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pairlearn.certificate import Certificate
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = [
     "SURE",
@@ -180,7 +180,7 @@ def certificate_plan(
     error: float, width: float, confidence: float = 0.95, flip_rate: float = 0.0
 ) -> CertificatePlan:
     """Return how many pairs an interval of this width needs."""
-    from pairlearn.certificate import pairs_for_certificate
+    from pairlearn.trust.certificate import pairs_for_certificate
 
     options = {"confidence": confidence, "flip_rate": flip_rate}
     typical = pairs_for_certificate(error, width, **options)
@@ -208,7 +208,7 @@ def chance_of_width(
     >>> round(chance_of_width(380, error=0.1, width=0.05), 2)
     0.51
     """
-    from pairlearn.certificate import certificate_from_counts
+    from pairlearn.trust.certificate import certificate_from_counts
 
     def interval(n_wrong: int) -> tuple[float, float]:
         found = certificate_from_counts(n_wrong, n_pairs, confidence, flip_rate)
@@ -312,7 +312,7 @@ def _others(width: float) -> list[float]:
 def _assignment_plan(
     prior: float, error: float, failure: float, flip_rate: float
 ) -> AssignmentPlan:
-    from pairlearn.theory import pairs_for_assignment
+    from pairlearn.trust.theory import pairs_for_assignment
 
     n_points = points_for_assignment(error, failure)
     if prior == 0.5:
@@ -332,7 +332,7 @@ def _chance(n_pairs: int, prior: float, error: float, flip_rate: float) -> float
 
 def _disagreement(error: float, flip_rate: float) -> float:
     """Return how often a classifier of this error disagrees with the answer."""
-    from pairlearn.theory import pair_error_from_error
+    from pairlearn.trust.theory import pair_error_from_error
 
     return flip_rate + (1 - 2 * flip_rate) * float(pair_error_from_error(error))
 
@@ -340,7 +340,7 @@ def _disagreement(error: float, flip_rate: float) -> float:
 def _expected(
     n_pairs: int, error: float, confidence: float, flip_rate: float
 ) -> Certificate:
-    from pairlearn.certificate import certificate_from_counts
+    from pairlearn.trust.certificate import certificate_from_counts
 
     n_wrong = round(_disagreement(error, flip_rate) * n_pairs)
     return certificate_from_counts(n_wrong, n_pairs, confidence, flip_rate)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pairlearn._typing import Floats
-    from pairlearn.certificate import Certificate
-    from pairlearn.pairs import Pairs
+    from pairlearn.data.pairs import Pairs
+    from pairlearn.data.types import Floats
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["FitSummary"]
 

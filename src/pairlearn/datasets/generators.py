@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.validation import check_choice, check_prior
+from pairlearn.data.checks import check_choice, check_prior
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
 
-    from pairlearn._typing import Floats, Ints
+    from pairlearn.data.types import Floats, Ints
 
 __all__ = ["make_gaussians", "make_waveform"]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.data.checks import check_choice
 from pairlearn.datasets.files import Part, Source, load_part
 from pairlearn.datasets.parsers import DataFileError, read_idx
-from pairlearn.validation import check_choice
 
 if TYPE_CHECKING:
     import os

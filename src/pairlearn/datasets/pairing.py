@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.pairs import Pairs
-from pairlearn.tables import check_table
-from pairlearn.validation import check_index, check_prior
+from pairlearn.data.checks import check_index, check_prior
+from pairlearn.data.containers import check_table
+from pairlearn.data.pairs import Pairs
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn._typing import Bools, Floats, Ints, PointsLike
+    from pairlearn.data.types import Bools, Floats, Ints, PointsLike
 
 __all__ = ["even_odd", "link_pairs", "with_prior"]
 

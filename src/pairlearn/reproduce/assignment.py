@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from pairlearn.assignment import naive_assignment
 from pairlearn.datasets import make_gaussians
-from pairlearn.metrics import q_statistic
 from pairlearn.reproduce.experiment import Experiment, Options
 from pairlearn.reproduce.sample import generator
 from pairlearn.reproduce.store import Trial
-from pairlearn.theory import assignment_error_bound
+from pairlearn.trust.assignment import naive_assignment
+from pairlearn.trust.metrics import q_statistic
+from pairlearn.trust.theory import assignment_error_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pairlearn._typing import Floats
+    from pairlearn.data.types import Floats
 
 __all__ = ["ASSIGNMENT", "NAIVE", "bound", "exact_failure", "threshold_error"]
 

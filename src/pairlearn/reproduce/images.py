@@ -6,7 +6,6 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from pairlearn.metrics import clustering_error
 from pairlearn.reproduce.experiment import Experiment, Options
 from pairlearn.reproduce.methods import METHODS, test_error
 from pairlearn.reproduce.networks import image_net
@@ -18,6 +17,7 @@ from pairlearn.reproduce.sample import (
     load_images,
 )
 from pairlearn.reproduce.store import Trial
+from pairlearn.trust.metrics import clustering_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,7 +86,7 @@ def _run_sizes(trial: Trial, data_home: Any) -> dict[str, Any]:
 
 def _network_error(settings: dict[str, Any], sample: Sample, seed: int) -> float:
     """Train a small convolutional network on the images of the pairs."""
-    from pairlearn.neural import PairNet
+    from pairlearn.models.neural import PairNet
 
     net = PairNet(image_net, **settings, random_state=seed)
     predicted = net.fit(sample.pairs, sample.t).predict(sample.X_test)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from pairlearn.cluster import ConstrainedKMeans, ConstrainedSpectralClustering
-from pairlearn.linear import (
+from pairlearn.engine.objective import Frame, PointObjective
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import PointRisk
+from pairlearn.engine.solvers import minimise_lbfgs, minimise_sgd
+from pairlearn.models.cluster import ConstrainedKMeans, ConstrainedSpectralClustering
+from pairlearn.models.linear import (
     CIPSClassifier,
     MCLClassifier,
     OVPCClassifier,
     SDClassifier,
 )
-from pairlearn.metrics import clustering_error
-from pairlearn.objective import Frame, PointObjective
-from pairlearn.points import as_points
-from pairlearn.risks import PointRisk
-from pairlearn.solvers import minimise_lbfgs, minimise_sgd
+from pairlearn.trust.metrics import clustering_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,11 +16,10 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from pairlearn.compose import make_pair_pipeline
+from pairlearn.data.pairs import Pairs
 from pairlearn.datasets import link_pairs
-from pairlearn.linear import CIPSClassifier, LinkClassifier, MCLClassifier
-from pairlearn.metrics import clustering_error
-from pairlearn.pairs import Pairs
+from pairlearn.models.compose import make_pair_pipeline
+from pairlearn.models.linear import CIPSClassifier, LinkClassifier, MCLClassifier
 from pairlearn.reproduce.experiment import Experiment, Options
 from pairlearn.reproduce.networks import (
     chosen_by_folds,
@@ -29,13 +28,14 @@ from pairlearn.reproduce.networks import (
 )
 from pairlearn.reproduce.sample import generator, load_cached
 from pairlearn.reproduce.store import Trial
+from pairlearn.trust.metrics import clustering_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from pairlearn._typing import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PointsLike
 
     Settings = Mapping[str, Any]
 
@@ -119,7 +119,7 @@ def _network(
 ) -> NDArray[Any]:
     """Train a network with the weight decay that five folds prefer."""
     # Before torch: this says which extra is missing.
-    from pairlearn.neural import DeepMetricClassifier, PairNet
+    from pairlearn.models.neural import DeepMetricClassifier, PairNet
 
     settings = dict(settings)
     decays = [float(value) for value in settings.pop("weight_decay").split(",")]

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from pairlearn.linear import (
+from pairlearn.data.pairs import Pairs
+from pairlearn.models.linear import (
     CIPSClassifier,
     MCLClassifier,
     OVPCClassifier,
     SDClassifier,
     SLLCClassifier,
 )
-from pairlearn.pairs import Pairs
 from pairlearn.reproduce.experiment import Experiment, Options
 from pairlearn.reproduce.sample import generator
 from pairlearn.reproduce.store import Trial
@@ -32,7 +32,7 @@ from pairlearn.reproduce.store import Trial
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pairlearn._typing import Floats
+    from pairlearn.data.types import Floats
 
 __all__ = ["METHODS_TABLE", "excess_error"]
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
+from pairlearn.data.pairs import Pairs
 from pairlearn.datasets import even_odd, load_dataset, with_prior
-from pairlearn.pairs import Pairs
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
 
-    from pairlearn._typing import Floats, Ints
+    from pairlearn.data.types import Floats, Ints
 
 __all__ = [
     "SMALL",

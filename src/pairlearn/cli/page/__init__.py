@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pairlearn.cli.page.judged import judge
 from pairlearn.cli.page.markup import text
 from pairlearn.cli.page.sections import sections
-from pairlearn.files import write_files
+from pairlearn.system.writing import write_files
 
 if TYPE_CHECKING:
     import os

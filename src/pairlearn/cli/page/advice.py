@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pairlearn.cli.sizes import certificate_plan
 
 if TYPE_CHECKING:
-    from pairlearn.certificate import Certificate
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["in_words", "narrower"]
 
@@ -21,7 +21,7 @@ def in_words(certificate: Certificate) -> str:
 
     Examples
     --------
-    >>> from pairlearn.certificate import certificate_from_counts
+    >>> from pairlearn.trust.certificate import certificate_from_counts
     >>> in_words(certificate_from_counts(40, 400))
     'Of 100 new points like these, about 5 land in the wrong group; with 95% confidence
     no fewer than 3 and no more than 8.'
@@ -66,7 +66,7 @@ def narrower(certificate: Certificate) -> list[tuple[float, int, int]]:
 
     Examples
     --------
-    >>> from pairlearn.certificate import certificate_from_counts
+    >>> from pairlearn.trust.certificate import certificate_from_counts
     >>> narrower(certificate_from_counts(40, 400))
     [(0.02, 1274, 874), (0.01, 4716, 4316)]
     """

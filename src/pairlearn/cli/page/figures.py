@@ -13,8 +13,8 @@ import numpy as np
 from pairlearn.cli.page.markup import Html
 
 if TYPE_CHECKING:
-    from pairlearn._typing import Floats
-    from pairlearn.certificate import Certificate
+    from pairlearn.data.types import Floats
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["certificate_figure", "score_figure"]
 

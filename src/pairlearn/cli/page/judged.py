@@ -10,8 +10,8 @@ import numpy as np
 from pairlearn.cli.page.markup import Html, text
 
 if TYPE_CHECKING:
-    from pairlearn._typing import Floats, Ints
     from pairlearn.cli.summary import FitSummary
+    from pairlearn.data.types import Floats, Ints
 
 __all__ = ["DOUBTFUL", "Judged", "judge"]
 

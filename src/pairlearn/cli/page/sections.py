@@ -23,8 +23,8 @@ from pairlearn.cli.page.markup import (
 from pairlearn.cli.sizes import SURE
 
 if TYPE_CHECKING:
-    from pairlearn.certificate import Certificate
     from pairlearn.cli.page.judged import Judged
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["Section", "sections"]
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pairlearn.files import write_files
 from pairlearn.reproduce.report import (
     class_assignment,
     figures,
@@ -25,6 +24,7 @@ from pairlearn.reproduce.report.blocks import Notes, Section, Text
 from pairlearn.reproduce.report.paper import EXPERIMENTS
 from pairlearn.reproduce.report.progress import failed_seeds
 from pairlearn.reproduce.store import Store, StoreError
+from pairlearn.system.writing import write_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

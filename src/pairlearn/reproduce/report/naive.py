@@ -18,7 +18,7 @@ from pairlearn.reproduce.report.figures import (
 )
 from pairlearn.reproduce.report.paper import EXPERIMENTS
 from pairlearn.reproduce.report.progress import enough, unknown
-from pairlearn.theory import naive_assignment_is_right
+from pairlearn.trust.theory import naive_assignment_is_right
 
 if TYPE_CHECKING:
     import pandas as pd

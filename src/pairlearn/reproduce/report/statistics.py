@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from pairlearn._typing import Floats
+    from pairlearn.data.types import Floats
 
 __all__ = [
     "Estimate",

@@ -1,0 +1,257 @@
+"""Which points a model has learnt from: fingerprints of their ids and their features.
+
+A table comes back rounded, in another order, as float32, or with a cell corrected. So a
+point is known again by its id, or by features that are nearly the same: each alone is
+enough.
+
+Features are measured in steps of about 1/50,000 of the largest number of their column,
+and projected on two fixed directions. Points whose projections are within half a step
+are taken for the same. Only hashes of the two whole numbers are stored.
+
+The hashes are salted, with another salt for each model, so that no table of hashes made
+beforehand serves, and the fingerprints of two models have nothing in common even if
+their points have. The salt has to be in the file: who has the file can still ask it
+about an id, or about as many as there is time for. What that means is in the guide,
+docs/guide/saving.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pairlearn.data.types import Bools, Floats, Ints
+
+__all__ = ["Recognised", "Twins", "find_twins", "recognise", "remember"]
+
+_BYTES = 5
+_HEX = 2 * _BYTES  # characters of a fingerprint
+_SALT = re.compile("([0-9a-f]{2}){0,64}")
+# The last digit of six, or of a float32, is well below it.
+_STEP = 2e-5
+_DIRECTIONS = 2
+# With fewer different rows than this share of the points, rows repeat by nature, and
+# equal features do not tell that two points are one.
+_FEW_DIFFERENT = 0.5
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Points with equal features.
+
+    Attributes
+    ----------
+    group : ndarray of shape (n_points,)
+        The first point with these features, for each point.
+    n_twins : int
+        How many points have the features of another.
+    by_nature : bool
+        Whether there are so few different rows that equal ones need not be one point.
+    """
+
+    group: Ints
+    n_twins: int
+    by_nature: bool
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """What is known again among the points of a table.
+
+    Attributes
+    ----------
+    by_id : ndarray of shape (n_points,)
+        Whether the model has learnt from a point with this id; False without ids.
+    by_features : ndarray of shape (n_points,)
+        Whether it has learnt from a point with these features.
+    ids : bool
+        Whether there were ids to go by.
+    by_nature : bool
+        Whether the rows that the model learnt from repeat by nature.
+    """
+
+    by_id: Bools
+    by_features: Bools
+    ids: bool
+    by_nature: bool
+
+    @property
+    def seen(self) -> Bools:
+        """Which points count as seen.
+
+        Where rows repeat by nature, equal features say little, and ids decide; without
+        ids nothing else is left.
+        """
+        if self.ids and self.by_nature:
+            return self.by_id
+        return self.by_id | self.by_features
+
+
+def find_twins(encoded: Floats, rows: Ints, n_points: int) -> Twins:
+    """Find points with equal features.
+
+    Parameters
+    ----------
+    encoded : ndarray of shape (n_rows, n_features)
+        Points as numbers.
+    rows : ndarray of shape (n_rows,)
+        Their numbers.
+    n_points : int
+        How many points there are; the others have no twins.
+
+    Returns
+    -------
+    Twins
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = find_twins(np.array([[1.5], [2.0], [1.5]]), np.array([0, 1, 3]), 4)
+    >>> found.group, found.n_twins
+    (array([0, 1, 2, 0]), 2)
+    """
+    cells = np.rint(_places(encoded, _steps(encoded)))
+    _, first, inverse = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    inverse = inverse.ravel()
+    group = np.arange(n_points)
+    group[rows] = rows[first[inverse]]
+    count = np.bincount(inverse)
+    return Twins(
+        group,
+        int(count[count > 1].sum()),
+        bool(len(count) < _FEW_DIFFERENT * len(rows)),
+    )
+
+
+def remember(
+    encoded: Floats, ids: list[str] | None, secret: object = None
+) -> dict[str, Any]:
+    """Return what is stored with a model about the points that it has learnt from.
+
+    Parameters
+    ----------
+    encoded : ndarray of shape (n_points, n_features)
+        The points as numbers.
+    ids : list of str or None
+        Their ids; None if they are known by row numbers.
+    secret : object
+        What else tells this model from others, such as its seed and its options; JSON
+        must be able to hold it.
+
+    Returns
+    -------
+    dict
+        Fingerprints, with the salt that they were made with.
+    """
+    steps = _steps(encoded)
+    cells = np.rint(_places(encoded, steps)).astype("<i8")
+    salt = _salt(cells, ids, secret)
+    features = {_mark(cell.tobytes(), salt) for cell in cells}
+    names = None if ids is None else {_mark_of_id(name, salt) for name in ids}
+    return {
+        "salt": salt.hex(),
+        "ids": None if names is None else "".join(sorted(names)),
+        "features": "".join(sorted(features)),
+        "steps": steps.tolist(),
+        "rows repeat": len(features) < _FEW_DIFFERENT * len(encoded),
+    }
+
+
+def recognise(seen: Any, encoded: Floats, ids: list[str] | None) -> Recognised | None:
+    """Tell which points a model has learnt from.
+
+    Parameters
+    ----------
+    seen : dict
+        What `remember` returned.
+    encoded : ndarray of shape (n_points, n_features)
+        Points as numbers.
+    ids : list of str or None
+        Their ids; None if they are known by row numbers.
+
+    Returns
+    -------
+    Recognised or None
+        None if `seen` is not what `remember` returns for such points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> seen = remember(np.array([[0.1234567, 5.0], [7.0, 8.0]]), ["a", "b"])
+    >>> new = np.array([[0.123457, 5.0], [7.0, 8.5], [3.0, 4.0]])
+    >>> recognise(seen, new, ["x", "b", "c"]).seen
+    array([ True,  True, False])
+    """
+    steps = seen.get("steps") if isinstance(seen, dict) else None
+    if (
+        not isinstance(steps, list)
+        or len(steps) != encoded.shape[1]
+        or not all(isinstance(step, int) and abs(step) < 2000 for step in steps)
+        or not isinstance(seen.get("features"), str)
+        or not _SALT.fullmatch(str(seen.get("salt", "")))
+    ):
+        return None
+    # Without one: a file from before fingerprints were salted.
+    salt = bytes.fromhex(str(seen.get("salt", "")))
+    known = _divided(seen["features"])
+    low = np.floor(_places(encoded, np.array(steps))).astype("<i8")
+    by_features = np.zeros(len(encoded), dtype=bool)
+    # Whatever is within half a step of a point was rounded to one of these.
+    for corner in product((0, 1), repeat=_DIRECTIONS):
+        cells = low + np.array(corner, dtype="<i8")
+        marks = [_mark(cell.tobytes(), salt) for cell in cells]
+        by_features |= np.array([mark in known for mark in marks], dtype=bool)
+    by_id = np.zeros(len(encoded), dtype=bool)
+    with_ids = ids is not None and isinstance(seen.get("ids"), str)
+    if ids is not None and with_ids:
+        known = _divided(seen["ids"])
+        by_id = np.array([_mark_of_id(name, salt) in known for name in ids], bool)
+    return Recognised(by_id, by_features, with_ids, bool(seen.get("rows repeat")))
+
+
+def _steps(encoded: Floats) -> Ints:
+    """Return the step of each column, as a power of two."""
+    largest = np.abs(encoded).max(axis=0, initial=0.0)
+    return np.ceil(np.log2(_STEP * np.where(largest > 0, largest, 1.0))).astype(np.intp)
+
+
+def _places(encoded: Floats, steps: Ints) -> Floats:
+    """Return the projections of points on fixed directions, in steps."""
+    n_features = encoded.shape[1]
+    rng = np.random.RandomState(0)
+    shape = n_features, _DIRECTIONS
+    # No weight is near 0: every column is to count.
+    weights = rng.uniform(1, 2, shape) * rng.choice((-1.0, 1.0), shape)
+    with np.errstate(over="ignore"):
+        scaled = np.clip(np.ldexp(encoded, -steps), -(2.0**40), 2.0**40)
+    places: Floats = scaled @ weights / np.sqrt(n_features)
+    return places
+
+
+def _salt(cells: Ints, ids: list[str] | None, secret: object) -> bytes:
+    """Return a salt that nobody can foretell who does not have all the points.
+
+    Not a random one: the same tables and the same seed make the same file.
+    """
+    digest = hashlib.blake2b(cells.tobytes(), digest_size=16, person=b"pairlearn salt")
+    digest.update(json.dumps([ids, secret], sort_keys=True).encode())
+    return digest.digest()
+
+
+def _mark(content: bytes, salt: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=_BYTES, key=salt).hexdigest()
+
+
+def _mark_of_id(name: str, salt: bytes) -> str:
+    return _mark(name.encode("utf-8", "surrogatepass"), salt)
+
+
+def _divided(marks: str) -> set[str]:
+    return {marks[k : k + _HEX] for k in range(0, len(marks), _HEX)}

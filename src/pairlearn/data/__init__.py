@@ -1,0 +1,1 @@
+"""What a user gives: points, pairs, answers and their graph, folds."""

@@ -1,0 +1,279 @@
+"""Checks of what users pass in, with errors in the words of the documentation."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn.data.containers import is_tensor, on_host
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from pairlearn.data.types import Floats, Ints, PointsLike
+
+__all__ = [
+    "check_answers",
+    "check_both_kinds",
+    "check_choice",
+    "check_finite_points",
+    "check_flip_rates",
+    "check_gammas",
+    "check_index",
+    "check_prior",
+    "check_weights",
+    "is_finite",
+    "not_finite",
+    "plain_answers",
+]
+
+_ANSWER_HELP = "an answer is +1 (same), -1 (different), or a number in between"
+
+
+def check_index(index: ArrayLike, n_points: int) -> Ints:
+    """Return an (n_pairs, 2) array of row numbers, or say what is wrong."""
+    array = np.asarray(on_host(index))
+    if array.size == 0:
+        array = array.astype(np.intp).reshape(0, 2)
+    if array.ndim != 2 or array.shape[1] != 2:
+        turned = array.ndim == 2 and array.shape[0] == 2
+        raise ValueError(
+            "index must have shape (n_pairs, 2), two row numbers a pair; "
+            f"got shape {array.shape}" + "; pass index.T" * turned
+        )
+    if array.dtype.kind not in "iu":
+        raise ValueError(
+            f"index must hold integers, the row numbers of points; got {array.dtype}. "
+            "If your pairs are given by names or ids, use Pairs.from_frame"
+        )
+    outside = (array < 0) | (array >= n_points)
+    if outside.any():
+        k = int(np.flatnonzero(outside.any(axis=1))[0])
+        raise ValueError(
+            f"pair {k} is {tuple(array[k].tolist())}, but the points are numbered 0 to "
+            f"{n_points - 1} ({int(outside.any(axis=1).sum())} such pair(s))"
+        )
+    # In one piece by pairs, as compiled loops read them.
+    return np.ascontiguousarray(array, dtype=np.intp)
+
+
+def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floats:
+    """Return the answers as floats in [-1, 1], or say what is wrong.
+
+    Parameters
+    ----------
+    t : array-like of shape (n_pairs,)
+        Answers: numbers in [-1, 1], or bool with True for "same".
+    n_pairs : int
+        How many are expected.
+    index : ndarray of shape (n_pairs, 2), optional
+        The pairs, to refuse a point that differs from itself.
+
+    Returns
+    -------
+    ndarray of shape (n_pairs,)
+    """
+    try:
+        array = np.asarray(on_host(t))
+    except ValueError:
+        raise ValueError("answers must be a 1-D array, one a pair") from None
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(
+            f"answers must be a 1-D array, one a pair; got shape {array.shape}"
+        )
+    if len(array) != n_pairs:
+        raise ValueError(f"there are {n_pairs} pairs but {len(array)} answers")
+    if array.dtype.kind == "O":
+        array = plain_answers(array)
+    if array.dtype.kind == "b":
+        return np.where(array, 1.0, -1.0)
+    if array.dtype.kind not in "iuf":
+        raise ValueError(
+            f"answers must be numbers or bool, got {array.dtype}: {_ANSWER_HELP}. "
+            "Convert words first, for example t = numpy.where(words == 'same', 1, -1)"
+        )
+    array = array.astype(float, copy=False)
+    if not np.isfinite(array).all():
+        k = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(
+            f"answer {k} is {array[k]}: {_ANSWER_HELP}. Leave out the pairs without an "
+            "answer: keep = pandas.notna(t), then pairs[keep] and t[keep]"
+        )
+    if np.any(np.abs(array) > 1):
+        k = int(np.flatnonzero(np.abs(array) > 1)[0])
+        raise ValueError(f"answer {k} is {array[k]:g}: {_ANSWER_HELP}")
+    if np.any(array == 0) and np.isin(array, (0, 1)).all():
+        raise ValueError(
+            "the answers are 0 and 1, which could mean two things. If 1 means same, "
+            "pass 2 * t - 1 (or t.astype(bool)); if 1 means different, pass 1 - 2 * t"
+        )
+    if index is not None:
+        impossible = np.flatnonzero((index[:, 0] == index[:, 1]) & (array < 0))
+        if impossible.size:
+            k = int(impossible[0])
+            raise ValueError(
+                f"pair {k} is point {index[k, 0]} with itself, and its answer is "
+                f"different; {impossible.size} such pair(s). Drop or correct them"
+            )
+    return array
+
+
+def plain_answers(array: NDArray[Any]) -> NDArray[Any]:
+    """Return answers from a table's column of objects as bool or float, if they are."""
+    # Not equal to itself, or not comparable: NaN, NaT, pandas' NA; or None.
+    missing = [v is None or type(v).__name__ in ("NAType", "NaTType") or v != v
+               for v in array]  # fmt: skip
+    known = [v for v, gone in zip(array, missing, strict=True) if not gone]
+    if any(isinstance(v, str) for v in known):
+        return np.array(known, dtype=str)
+    if known and all(isinstance(v, bool | np.bool_) for v in known):
+        known = (
+            [bool(v) for v in known] if not any(missing) else [2 * v - 1 for v in known]
+        )
+    if not any(missing):
+        return np.array(known)
+    numbers = np.full(len(array), np.nan)
+    numbers[~np.array(missing)] = known
+    return numbers
+
+
+def check_both_kinds(t: Floats) -> None:
+    """Refuse answers that are all of one kind."""
+    if len(t) < 2:
+        raise ValueError(f"at least two pairs are needed to learn from; got {len(t)}")
+    for kind, missing in (("same", np.all(t <= 0)), ("different", np.all(t >= 0))):
+        if missing:
+            raise ValueError(
+                f"no answer is '{kind}': both kinds of answers are needed to draw a "
+                "boundary. If your answers are probabilities of 'same', pass 2 * p - 1"
+            )
+
+
+def check_weights(sample_weight: ArrayLike | None, n_pairs: int) -> Floats:
+    """Return one non-negative weight a pair; ones if None, which take no memory."""
+    if sample_weight is None:
+        return np.broadcast_to(1.0, n_pairs)
+    try:
+        weight = np.asarray(on_host(sample_weight), dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold one number a pair") from None
+    if weight.ndim == 0:
+        weight = np.full(n_pairs, float(weight))
+    if weight.shape != (n_pairs,):
+        raise ValueError(
+            f"sample_weight needs one weight a pair: {n_pairs} pairs, but shape "
+            f"{weight.shape}"
+        )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weight.sum()) or np.any(weight < 0):
+            raise ValueError("sample_weight must be finite and not negative")
+    if n_pairs and not weight.any():
+        raise ValueError("sample_weight is zero for every pair: nothing to learn from")
+    return weight
+
+
+def check_finite_points(X: PointsLike, numbers: Ints | None = None) -> None:
+    """Refuse NaN and infinity, saying where they are (by the rows' own numbers)."""
+    if is_tensor(X):
+        finite = X.sum().isfinite() or X.isfinite().all()
+        if finite:
+            return
+        X = on_host(X)
+    if is_finite(X):
+        return
+    if sparse.issparse(X):
+        where = X.tocoo()
+        bad = ~np.isfinite(where.data)
+        rows, columns = where.row[bad], where.col[bad]
+    else:
+        rows, columns = np.nonzero(~np.isfinite(X))
+    row = rows[0] if numbers is None else numbers[rows[0]]
+    raise not_finite(row, columns[0], len(rows))
+
+
+def not_finite(row: int, column: int, n_values: int) -> ValueError:
+    """Return the error about points that are not finite."""
+    return ValueError(
+        f"the points contain NaN or infinity, first in row {row}, column "
+        f"{column} ({n_values} value(s)). Drop those points, or fill them in: "
+        "make_pair_pipeline(SimpleImputer(), ...), within make_column_transformer if "
+        "some columns hold text"
+    )
+
+
+def is_finite(X: PointsLike, *, products: bool = False) -> bool:
+    """Tell whether an array or a sparse matrix holds no NaN and no infinity.
+
+    With `products`, nor numbers so large that sums of them are not finite.
+    """
+    values = X.data if sparse.issparse(X) else X
+    # The sum is finite unless something is not: one pass without a temporary.
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(values.sum())
+        return bool(finite or (not products and np.isfinite(values).all()))
+
+
+def check_prior(prior: float, *, allow_half: bool = True) -> float:
+    """Return the prior if it is a probability strictly between 0 and 1."""
+    if not 0 < prior < 1:
+        raise ValueError(f"prior must lie strictly between 0 and 1; got {prior}")
+    if prior == 0.5 and not allow_half:
+        raise ValueError(
+            "at prior 1/2 the two classes are symmetric and pairs cannot tell which is "
+            "which; settle the class assignment with a few labelled points "
+            "(assign_from_points)"
+        )
+    return float(prior)
+
+
+def check_choice(name: str, value: Any, known: Iterable[Any]) -> None:
+    """Refuse a value that is not among the known ones."""
+    known = list(known)
+    if value not in known:
+        raise ValueError(f"unknown {name} {value!r}; the known ones are {known}")
+
+
+def check_flip_rates(flip_rates: Any) -> tuple[float, float] | str | None:
+    """Return (r1, r0), "auto", "symmetric", or None for answers that are right.
+
+    A single number e stands for symmetric noise, (1 - e, e).
+    """
+    if flip_rates is None or isinstance(flip_rates, str):
+        if flip_rates is not None:
+            check_choice("flip_rates", flip_rates, ("auto", "symmetric"))
+        return flip_rates
+    if isinstance(flip_rates, numbers.Real):
+        flip_rates = (1 - float(flip_rates), float(flip_rates))
+    rates = np.asarray(flip_rates, dtype=object).ravel()
+    numeric = len(rates) == 2 and all(isinstance(r, numbers.Real) for r in rates)
+    r1, r0 = map(float, rates) if numeric else (0.0, 1.0)
+    if not 0 <= r0 < r1 <= 1:
+        raise ValueError(
+            "flip_rates must be (r1, r0) with 0 <= r0 < r1 <= 1, the rates at which "
+            "'same' is answered for pairs that are the same and for pairs that are "
+            "different; or a single rate below 1/2, 'auto' or 'symmetric'. Got "
+            f"{flip_rates!r}"
+        )
+    return r1, r0
+
+
+def check_gammas(gammas: Any) -> tuple[float, float, float]:
+    """Return three mixing weights, or say what is wrong with them."""
+    try:
+        weights = np.asarray(gammas, dtype=float)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    good = weights.shape == (3,) and np.all(weights >= 0)
+    if not good or not abs(weights.sum() - 1) <= 1e-9:
+        raise ValueError(
+            f"gammas must be three numbers, none negative, that sum to 1; got {gammas}"
+        )
+    g1, g2, g3 = weights.tolist()
+    return g1, g2, g3

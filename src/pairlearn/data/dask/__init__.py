@@ -1,0 +1,1 @@
+"""Tables that are dask arrays: checked, selected and mapped without being read."""

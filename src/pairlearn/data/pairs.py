@@ -1,0 +1,654 @@
+"""`Pairs`: points held once, pairs held as row numbers."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from scipy import sparse
+
+from pairlearn.data import graph
+from pairlearn.data.checks import check_answers, check_index
+from pairlearn.data.containers import (
+    check_columns,
+    check_table,
+    is_dask,
+    is_tensor,
+    look_up,
+    on_host,
+    stack_rows,
+    take_rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.random import RandomState
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from pairlearn.data.graph import Closure, Contradictions
+    from pairlearn.data.types import Bools, Floats, Ints, PointsLike
+
+__all__ = ["Pairs", "as_pairs"]
+
+_TWO_FORMS = (
+    "pairs can be given in two forms:\n"
+    "  Pairs(X, index)   points X of shape (n_points, n_features) and row numbers of "
+    "shape (n_pairs, 2)\n"
+    "  array             shape (n_pairs, 2, n_features): the two points of each pair\n"
+    "two tables, row by row, make the first form by Pairs.from_arrays(left, right)"
+)
+
+
+class Pairs:
+    """Pairs of points: the points once, and each pair as two row numbers.
+
+    It behaves like an array of shape `(n_pairs, 2, n_features)`: it has a length
+    and a shape, can be sliced by pair (the points are shared, not copied) and
+    turned into an array. So the splitters, searches and pipelines of scikit-learn
+    work on it as they do on any array.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame, tensor or dask array
+        The points, of shape (n_points, n_features). A NumPy array, a SciPy sparse
+        matrix or array, a pandas or a polars frame, a torch tensor on any device, a
+        dask array that need not fit into memory; kept by reference. Missing values and
+        text are allowed here as long as a pipeline deals with them before a model
+        sees them. A list of strings, or of other objects that are not numbers, becomes
+        one column; see :func:`pairlearn.data.containers.object_column` and
+        :class:`LandmarkSimilarity`.
+    index : array-like of shape (n_pairs, 2)
+        Row numbers of the two points of each pair.
+
+    Attributes
+    ----------
+    X : as given
+        The points.
+    index : ndarray of shape (n_pairs, 2)
+        The pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn import Pairs
+    >>> X = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+    >>> pairs = Pairs(X, [[0, 1], [1, 2]])
+    >>> pairs
+    Pairs(n_pairs=2, n_points=3, n_features=2)
+    >>> pairs[:1].index
+    array([[0, 1]])
+    >>> np.asarray(pairs).shape
+    (2, 2, 2)
+    """
+
+    def __init__(self, X: PointsLike, index: ArrayLike) -> None:
+        self.X = check_table(X)
+        self.index = check_index(index, self.X.shape[0])
+
+    @classmethod
+    def from_arrays(cls, left: PointsLike, right: PointsLike) -> Pairs:
+        """Pair the rows of two tables: row k of `left` with row k of `right`.
+
+        Parameters
+        ----------
+        left, right : array-like, sparse or data frame, (n_pairs, n_features)
+            The first and the second point of each pair.
+
+        Returns
+        -------
+        Pairs
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> Pairs.from_arrays([[1.0], [2.0]], [[3.0], [4.0]]).index
+        array([[0, 2],
+               [1, 3]])
+        """
+        left, right = check_table(left), check_table(right)
+        if left.shape != right.shape:
+            raise ValueError(
+                "left and right must have the same shape, one row a pair; got "
+                f"{left.shape} and {right.shape}"
+            )
+        columns = [list(getattr(table, "columns", [])) for table in (left, right)]
+        if type(left) is not type(right) or columns[0] != columns[1]:
+            raise ValueError(
+                "left and right must be tables of one kind with the same columns; got "
+                f"{type(left).__name__} {columns[0]} and {type(right).__name__} "
+                f"{columns[1]}"
+            )
+        if is_dask(left):
+            from pairlearn.data.dask.tables import couple_rows
+
+            # Both points of a pair come to lie in one block.
+            return as_pairs(couple_rows(left, right))
+        n_pairs = left.shape[0]
+        index = np.arange(2 * n_pairs).reshape(2, n_pairs).T
+        return cls(stack_rows(left, right), index)
+
+    @classmethod
+    def from_frame(
+        cls,
+        points: Any,
+        pairs: Any,
+        *,
+        id: str | None = None,  # noqa: A002 - the user's word for it
+        left: str = "left",
+        right: str = "right",
+        features: Sequence[str] | None = None,
+    ) -> Pairs:
+        """Look up pairs of ids in a table of points.
+
+        Parameters
+        ----------
+        points : pandas or polars DataFrame
+            One row a point.
+        pairs : pandas or polars DataFrame
+            One row a pair, with the ids of its two points.
+        id : str, optional
+            The column of `points` that holds the ids. None: the index of a pandas
+            frame, the row number of a polars frame.
+        left, right : str, default="left", "right"
+            The columns of `pairs` that hold the ids.
+        features : sequence of str, optional
+            The columns of `points` to learn from; None: all but the id.
+
+        Returns
+        -------
+        Pairs
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pairlearn import Pairs
+        >>> points = pd.DataFrame({"name": ["ann", "bob", "cy"], "age": [31, 25, 47]})
+        >>> asked = pd.DataFrame({"left": ["cy", "ann"], "right": ["ann", "bob"]})
+        >>> Pairs.from_frame(points, asked, id="name").index
+        array([[2, 0],
+               [0, 1]])
+        """
+        index = look_up(points, pairs, id=id, left=left, right=right)
+        check_columns("points", points, features or [])
+        if features is None:
+            features = [column for column in points.columns if column != id]
+        return cls(points[list(features)], index)
+
+    @classmethod
+    def from_graph(cls, X: PointsLike, adjacency: Any) -> Pairs:
+        """Make a pair of every link of a graph.
+
+        A link that is given both ways is one pair, (i, j) with i < j; links from a
+        point to itself are left out. In a signed graph the answers are
+        ``adjacency[pairs.left, pairs.right]``.
+
+        Parameters
+        ----------
+        X : array-like, sparse or data frame of shape (n_points, n_features)
+            The points.
+        adjacency : array-like or sparse of shape (n_points, n_points)
+            Non-zero where two points are linked.
+
+        Returns
+        -------
+        Pairs
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> links = [[0, 1, 0], [1, 0, 1], [0, 0, 0]]
+        >>> Pairs.from_graph([[0.0], [1.0], [2.0]], links).index
+        array([[0, 1],
+               [1, 2]])
+        """
+        X = check_table(X)
+        links = sparse.coo_array(adjacency)
+        if links.shape != (X.shape[0], X.shape[0]):
+            raise ValueError(
+                f"adjacency must be square, {X.shape[0]} points each way; "
+                f"got {links.shape}"
+            )
+        linked = links.data != 0
+        rows, columns = links.coords[0][linked], links.coords[1][linked]
+        ends = np.stack([rows, columns], axis=1).astype(np.intp)
+        ends = ends[rows != columns]
+        # Of a link given both ways, the way up comes first and is kept.
+        ends = ends[np.argsort(ends[:, 0] > ends[:, 1], kind="stable")]
+        _, first = np.unique(np.sort(ends, axis=1), axis=0, return_index=True)
+        return cls(X, ends[first])
+
+    @overload
+    @classmethod
+    def sample(
+        cls,
+        X: PointsLike,
+        n_pairs: int,
+        y: None = ...,
+        *,
+        reuse: bool = ...,
+        random_state: int | RandomState | None = ...,
+    ) -> Pairs: ...
+
+    @overload
+    @classmethod
+    def sample(
+        cls,
+        X: PointsLike,
+        n_pairs: int,
+        y: ArrayLike,
+        *,
+        reuse: bool = ...,
+        random_state: int | RandomState | None = ...,
+    ) -> tuple[Pairs, Floats]: ...
+
+    @classmethod
+    def sample(
+        cls,
+        X: PointsLike,
+        n_pairs: int,
+        y: ArrayLike | None = None,
+        *,
+        reuse: bool = False,
+        random_state: int | RandomState | None = None,
+    ) -> Pairs | tuple[Pairs, Floats]:
+        """Couple points at random.
+
+        Parameters
+        ----------
+        X : array-like, sparse or data frame of shape (n_points, n_features)
+            The points.
+        n_pairs : int
+            How many pairs to draw.
+        y : array-like of shape (n_points,), optional
+            Class labels; if given, the answers they imply are returned too.
+        reuse : bool, default=False
+            False: every point occurs at most once, so the pairs are independent
+            and good for a certificate; at most n_points // 2 of them. True: each
+            pair is drawn anew, two distinct points at a time.
+        random_state : int, RandomState or None
+            Seed.
+
+        Returns
+        -------
+        pairs : Pairs
+        t : ndarray of shape (n_pairs,)
+            The answers; only if `y` is given.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 1, 1, 1, 1])
+        >>> pairs, t = Pairs.sample(X, 3, y, random_state=0)
+        >>> len(np.unique(pairs.index)), t
+        (6, array([-1., -1.,  1.]))
+        """
+        from sklearn.utils import check_random_state
+
+        X = check_table(X)
+        n_points = X.shape[0]
+        rng = check_random_state(random_state)
+        if not isinstance(n_pairs, numbers.Integral) or n_pairs < 1:
+            raise ValueError(
+                "Pairs.sample(X, n_pairs, y): n_pairs must be a whole number above 0; "
+                f"got {type(n_pairs).__name__ if np.ndim(n_pairs) else n_pairs}"
+            )
+        if reuse:
+            if n_points < 2:
+                raise ValueError("at least two points are needed to form a pair")
+            first = rng.randint(n_points, size=n_pairs)
+            # A shift by 1 to n - 1 places reaches every other point alike.
+            second = (first + rng.randint(1, n_points, size=n_pairs)) % n_points
+            index = np.stack([first, second], axis=1)
+        else:
+            if 2 * n_pairs > n_points:
+                raise ValueError(
+                    f"{n_pairs} pairs need {2 * n_pairs} distinct points; there are "
+                    f"{n_points}; draw at most {n_points // 2} pairs or pass reuse=True"
+                )
+            index = rng.permutation(n_points)[: 2 * n_pairs].reshape(n_pairs, 2)
+        pairs = cls(X, index)
+        return pairs if y is None else (pairs, pairs.answers(y))
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, whether in a pair or not."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a point."""
+        return int(self.X.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(n_pairs, 2, n_features)."""
+        return (len(self), 2, self.n_features)
+
+    @property
+    def ndim(self) -> int:
+        """3, as of the array that this stands for."""
+        return 3
+
+    @property
+    def left(self) -> Ints:
+        """Row numbers of the first point of each pair."""
+        return self.index[:, 0]
+
+    @property
+    def right(self) -> Ints:
+        """Row numbers of the second point of each pair."""
+        return self.index[:, 1]
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Select pairs (a `Pairs` over the same points), or parts of the 3-D array."""
+        if key is Ellipsis:
+            return self
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]
+        if isinstance(key, tuple):
+            return np.asarray(self)[key]
+        if np.ndim(key) == 0 and not isinstance(key, slice):
+            return np.asarray(self._with_index(self.index[[key]]))[0]
+        if isinstance(key, list):
+            key = np.asarray(key, dtype=None if key else np.intp)
+        if np.ndim(key) > 1:
+            raise IndexError("pairs are selected by a slice, a mask or pair numbers")
+        if isinstance(key, np.ndarray) and key.dtype == bool:
+            return self._with_index(graph.chosen(self.index, key))
+        return self._with_index(self.index[key])
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("Pairs hold each point once; an array of them is a copy")
+        pairs = self.compact()
+        X = on_host(pairs.X)
+        table = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        return table[pairs.index].astype(dtype or table.dtype, copy=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"Pairs(n_pairs={len(self)}, n_points={self.n_points}, "
+            f"n_features={self.n_features})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first few pairs, for notebooks."""
+        from pairlearn.data.notebook import pairs_html
+
+        return pairs_html(self)
+
+    def compact(self) -> Pairs:
+        """Return the same pairs over just the points that occur in them.
+
+        Returns
+        -------
+        Pairs
+            Itself if every point occurs in a pair.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> Pairs(np.zeros((9, 1)), [[7, 2]]).compact().index
+        array([[1, 0]])
+        """
+        mask = self._is_used()
+        if mask.all():
+            return self
+        used = np.flatnonzero(mask)
+        number = np.zeros(self.n_points, dtype=np.intp)
+        number[used] = np.arange(len(used))
+        return Pairs(take_rows(self.X, used), number[self.index])
+
+    def used_points(self) -> Ints:
+        """Return the numbers of the points that occur in a pair, ascending.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> Pairs(np.zeros((9, 1)), [[7, 2]]).used_points()
+        array([2, 7])
+        """
+        return np.flatnonzero(self._is_used())
+
+    def _is_used(self) -> Bools:
+        used = np.zeros(self.n_points, dtype=bool)
+        used[self.index] = True
+        return used
+
+    def answers(self, y: ArrayLike) -> Floats:
+        """Return the answers that class labels imply: +1 where they agree.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_points,)
+            Class labels of the points.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]]).answers(["a", "a", "b"])
+        array([ 1., -1.])
+        """
+        labels = np.asarray(on_host(y))
+        if labels.shape != (self.n_points,):
+            raise ValueError(
+                f"y needs one label a point: {self.n_points} points, but shape "
+                f"{labels.shape}"
+            )
+        # A missing label (None, or NaN, which differs from itself) has no answer.
+        missing = [k for k, v in enumerate(labels.tolist()) if v is None or v != v]
+        if missing:
+            raise ValueError(
+                f"point {missing[0]} has no label ({len(missing)} such points); leave "
+                "out the pairs with such points"
+            )
+        return np.where(labels[self.left] == labels[self.right], 1.0, -1.0)
+
+    def is_disjoint(self) -> bool:
+        """Tell whether no point occurs in two pairs, as a certificate needs it.
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]]).is_disjoint()
+        False
+        """
+        return graph.is_disjoint(self.n_points, self.index)
+
+    def disjoint(self, random_state: int | RandomState | None = None) -> Ints:
+        """Return numbers of pairs that share no point, chosen greedily at random.
+
+        Parameters
+        ----------
+        random_state : int, RandomState or None
+            Seed.
+
+        Returns
+        -------
+        ndarray
+            Pair numbers, ascending: ``pairs[keep], t[keep]``.
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> pairs = Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]])
+        >>> len(pairs.disjoint(random_state=0))
+        1
+        """
+        from sklearn.utils import check_random_state
+
+        order = graph.shuffled(len(self), check_random_state(random_state))
+        return graph.disjoint_pairs(self.n_points, self.index, order)
+
+    def components(self) -> Ints:
+        """Return the number of the connected component of each point.
+
+        Points that pairs join, directly or by way of others, are one component; a
+        point without pairs is a component of its own.
+
+        Returns
+        -------
+        ndarray of shape (n_points,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> Pairs(np.zeros((5, 1)), [[0, 2], [2, 4]]).components()
+        array([0, 1, 0, 2, 0])
+        """
+        return graph.spanning_forest(self.n_points, self.index).component
+
+    def closure(self, t: ArrayLike) -> Closure:
+        """Return all answers that follow from the given ones.
+
+        Answers multiply along a path of pairs: if a and b are different, and b and
+        c are different, then a and c are the same, since there are two classes.
+        Only certain answers (-1 or +1) take part.
+
+        Parameters
+        ----------
+        t : array-like of shape (n_pairs,)
+            Answers.
+
+        Returns
+        -------
+        pairlearn.data.graph.Closure
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> pairs = Pairs(np.zeros((3, 1)), [[0, 1], [1, 2]])
+        >>> pairs.closure([+1, -1]).answers([[0, 2]])
+        array([-1.])
+        """
+        return graph.closure(self.n_points, self.index, check_answers(t, len(self)))
+
+    def contradictions(self, t: ArrayLike) -> Contradictions:
+        """Return the answers that others refute, each with a cycle that shows it.
+
+        Only certain answers (-1 or +1) take part. A spanning forest of the pairs
+        is taken at its word; each answer outside it that disagrees is refuted.
+
+        Parameters
+        ----------
+        t : array-like of shape (n_pairs,)
+            Answers.
+
+        Returns
+        -------
+        pairlearn.data.graph.Contradictions
+            A sequence of arrays, one for each refuted answer: pair numbers along a
+            closed path. The first is the refuted pair, the others are the path that
+            refutes it; the answers multiply to -1. Finding the refuted answers takes
+            near-linear time; a path is walked when it is asked for.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn import Pairs
+        >>> pairs = Pairs(np.zeros((3, 1)), [[0, 1], [1, 2], [0, 2]])
+        >>> pairs.contradictions([1, 1, -1])[0]
+        array([1, 2, 0])
+        """
+        # A point that differs from itself is a contradiction to report here, not
+        # bad input, so the index is not handed to the check.
+        return graph.Contradictions(
+            self.n_points, self.index, check_answers(t, len(self))
+        )
+
+    def with_points(self, X: PointsLike) -> Pairs:
+        """Return the same pairs of other points: row numbers stay as they are.
+
+        Parameters
+        ----------
+        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
+            As many points as there are now, such as the same ones transformed.
+
+        Returns
+        -------
+        Pairs
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> pairs = Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]])
+        >>> pairs.with_points([[0.0, 0.0], [1.0, 1.0], [2.0, 4.0]])
+        Pairs(n_pairs=2, n_points=3, n_features=2)
+        """
+        X = check_table(X)
+        if X.shape[0] != self.n_points:
+            raise ValueError(
+                f"the pairs are of {self.n_points} points; got {X.shape[0]}"
+            )
+        pairs = self._with_index(self.index)
+        pairs.X = X
+        return pairs
+
+    def _with_index(self, index: Ints) -> Pairs:
+        pairs = object.__new__(Pairs)
+        pairs.X, pairs.index = self.X, index
+        return pairs
+
+
+def as_pairs(pairs: Pairs | ArrayLike) -> Pairs:
+    """Return pairs given as `Pairs` or as an (n_pairs, 2, n_features) array.
+
+    Parameters
+    ----------
+    pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+        The pairs.
+
+    Returns
+    -------
+    Pairs
+        Over the same memory where possible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn.data.pairs import as_pairs
+    >>> as_pairs(np.zeros((4, 2, 3)))
+    Pairs(n_pairs=4, n_points=8, n_features=3)
+    """
+    if isinstance(pairs, Pairs):
+        return pairs
+    if is_dask(pairs) and not hasattr(pairs, "columns"):
+        from pairlearn.data.dask.tables import known_chunks
+
+        # Both points of a pair in one block.
+        known = known_chunks(pairs)
+        pairs = known.rechunk(dict.fromkeys(range(1, known.ndim), -1))
+    if sparse.issparse(pairs) or hasattr(pairs, "columns"):
+        raise ValueError(f"got a table of points where pairs are needed; {_TWO_FORMS}")
+    try:
+        array: Any = pairs if is_tensor(pairs) or is_dask(pairs) else np.asarray(pairs)
+    except ValueError:  # NumPy's word for rows of different lengths
+        raise ValueError(f"the pairs do not form an array; {_TWO_FORMS}") from None
+    if array.ndim != 3 or array.shape[1] != 2:
+        raise ValueError(
+            f"got an array of shape {tuple(array.shape)} where pairs are needed; "
+            + _TWO_FORMS
+        )
+    n_pairs, _, n_features = array.shape
+    rows = array.reshape(2 * n_pairs, n_features)
+    return Pairs(rows, np.arange(2 * n_pairs).reshape(n_pairs, 2))

@@ -1,0 +1,1 @@
+"""How weights are found: losses, risks, objectives and solvers."""

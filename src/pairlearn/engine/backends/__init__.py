@@ -1,0 +1,1 @@
+"""Where points live, in NumPy, torch or dask, and what numba compiles."""

@@ -1,0 +1,1 @@
+"""Points in NumPy arrays and SciPy matrices."""

@@ -1,0 +1,1 @@
+"""Tables on disk, read alike from CSV, TSV, Parquet, Feather and Arrow files."""

@@ -1,0 +1,206 @@
+"""Words to answers: what people write when they mean same, different, or unsure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.files.tables.cells import id_of, shown
+from pairlearn.files.tables.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pairlearn.data.types import Bools, Floats
+
+__all__ = ["Understood", "understand"]
+
+# Case, hyphens, underscores, blanks and apostrophes do not matter.
+_SAME = frozenset(
+    (
+        "same", "yes", "y", "true", "t", "mustlink", "must", "ml", "similar", "match",
+        "matches", "matching", "equal", "identical", "link", "linked", "together",
+        "thesame", "samekind", "samekinds", "sameclass", "s", "positive",
+    )
+)  # fmt: skip
+_DIFFERENT = frozenset(
+    (
+        "different", "no", "n", "false", "f", "cannotlink", "cannot", "cantlink", "cl",
+        "dissimilar", "mismatch", "nomatch", "nonmatch", "notmatch", "unequal",
+        "notsame", "notthesame", "differ", "differs", "diff", "d", "apart", "unlinked",
+        "nolink", "separate", "differentkind", "differentkinds", "differentclass",
+        "notsimilar", "negative",
+    )
+)  # fmt: skip
+_UNSURE = frozenset(
+    (
+        "unsure", "unknown", "skip", "skipped", "na", "nan", "none", "null",
+        "dontknow", "donotknow", "idk", "maybe", "undecided", "canttell", "cannottell",
+        "notsure", "uncertain", "unclear", "pass", "noanswer",
+    )
+)  # fmt: skip
+_ACCEPTED = (
+    "same/different, yes/no, true/false, must-link/cannot-link, match/no match, "
+    "1/-1 or 1/0; unsure, unknown, skip, ? or an empty cell are left out"
+)
+
+
+@dataclass(frozen=True)
+class Understood:
+    """Answers that have been understood.
+
+    Attributes
+    ----------
+    t : ndarray of float
+        The answers; NaN where it is unsure.
+    sure : ndarray of bool
+        Where there is an answer.
+    notes : list of str
+        What to tell.
+    """
+
+    t: Floats
+    sure: Bools
+    notes: list[str]
+
+
+def understand(
+    words: list[Any],
+    *,
+    soft: bool = False,
+    place: Callable[[int], str] = "row {}".format,
+) -> Understood:
+    """Turn answers as people write them into numbers.
+
+    Numbers: 1 is the same and -1 is different. 0 is different where the number 1 occurs
+    and -1 does not; beside -1 it is unsure; beside words alone it is refused. With
+    `soft`, numbers from -1 (surely different) to 1 (surely the same).
+
+    Parameters
+    ----------
+    words : list
+        The answers: text, numbers or bools.
+    soft : bool, default=False
+        Whether numbers between -1 and 1 are answers.
+    place : callable
+        Says where an answer stands, given its number.
+
+    Returns
+    -------
+    Understood
+
+    Raises
+    ------
+    TableError
+        If a word is not understood, with its place and the words that are.
+
+    Examples
+    --------
+    >>> understand(["Same", "must-link", "no", "?", "-1"]).t
+    array([ 1.,  1., -1., nan, -1.])
+    >>> understand([1, 0, 0]).t
+    array([ 1., -1., -1.])
+    """
+    t = np.full(len(words), np.nan)
+    zeros = []
+    # Numbers that occur as such: the word "no" says nothing about what 0 means.
+    figures: set[float] = set()
+    seen: dict[Any, float] = {}
+    for row, cell in enumerate(words):
+        key = (type(cell), cell)
+        if key not in seen:
+            seen[key], is_number = _value(cell, place, row)
+            if is_number:
+                figures.add(seen[key])
+        t[row] = seen[key]
+        if t[row] == 0:
+            zeros.append(row)
+    notes: list[str] = []
+    numbers = t[~np.isnan(t)]
+    if soft:
+        outside = np.flatnonzero(np.abs(t) > 1)
+        if len(outside):
+            raise TableError(
+                f"{place(int(outside[0]))}: the answer {shown(words[outside[0]])} is "
+                "not between -1 (surely different) and 1 (surely the same)"
+            )
+        if len(numbers) and numbers.min() >= 0 and np.any(numbers % 1):
+            notes.append(
+                "no soft answer is below 0, as if they were probabilities: -1 means "
+                "surely different and 0 that nothing is known. Of a probability p, "
+                "2 p - 1 makes an answer"
+            )
+    else:
+        odd = np.flatnonzero(~np.isnan(t) & ~np.isin(t, (-1, 0, 1)))
+        if len(odd):
+            raise TableError(
+                f"{place(int(odd[0]))}: the answer {shown(words[odd[0]])} is a number "
+                "that is neither 1 nor -1 nor 0. If answers are soft, from -1 (surely "
+                "different) to 1 (surely the same), say --soft"
+            )
+        t = _settle_zeros(t, zeros, figures, place, notes)
+    sure = ~np.isnan(t)
+    unsure = Counter(shown(id_of(words[row])) for row in np.flatnonzero(~sure))
+    if unsure:
+        which = ", ".join(
+            f"{count} × {'an empty cell' if word == repr('') else word}"
+            for word, count in unsure.most_common(3)
+        )
+        notes.append(f"{sum(unsure.values())} unsure answer(s) left out ({which})")
+    return Understood(t, sure, notes)
+
+
+def _settle_zeros(
+    t: Floats,
+    zeros: list[int],
+    figures: set[float],
+    place: Callable[[int], str],
+    notes: list[str],
+) -> Floats:
+    if not zeros:
+        return t
+    t = t.copy()
+    if -1 in figures:
+        t[zeros] = np.nan
+        notes.append("0 is taken for unsure, since -1 (different) occurs too")
+    elif 1 in figures:
+        t[zeros] = -1
+        notes.append("0 is taken for different, and 1 for the same")
+    else:
+        raise TableError(
+            f"{place(zeros[0])}: the answer 0 stands alone, without the numbers 1 or "
+            "-1, and may mean different or unsure; write the answers as words: "
+            f"{_ACCEPTED}"
+        )
+    return t
+
+
+def _value(cell: Any, place: Callable[[int], str], row: int) -> tuple[float, bool]:
+    """Return 1 for same, -1 for different, NaN for unsure, a number as it is.
+
+    Also whether it is written as a number.
+    """
+    if isinstance(cell, bool):
+        return (1.0 if cell else -1.0), False
+    text = id_of(cell)
+    word = re.sub(r"[\s_\-–'’/.]+", "", text).casefold()
+    if not word.strip("?") or word in _UNSURE:
+        return np.nan, False
+    if word in _SAME:
+        return 1.0, False
+    if word in _DIFFERENT:
+        return -1.0, False
+    try:
+        number = float(text.replace("−", "-").replace(",", "."))
+    except ValueError:
+        number = np.inf
+    if not np.isfinite(number) or "_" in text:
+        raise TableError(
+            f"{place(row)}: the answer {shown(text)} is not understood. Answers are "
+            f"{_ACCEPTED}"
+        )
+    return number, True

@@ -1,0 +1,71 @@
+"""A checksum beside a table, which shows what its format cannot: that a byte changed.
+
+In CSV and Arrow, and in most Parquet files, another number is as good as the right one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from pairlearn.files.tables.errors import TableError
+
+__all__ = ["check_checksum"]
+
+# What sha256sum writes: the digest, a space, a space or an asterisk, the name.
+_LINE = re.compile(r"\\?([0-9a-f]{64})(?:[ \t]+\*?(.*))?", re.IGNORECASE)
+
+
+def check_checksum(path: Path) -> None:
+    r"""Refuse a table that is not the one of which the checksum beside it was made.
+
+    Parameters
+    ----------
+    path : Path
+        The table. Its checksum is looked for under the same name with ``.sha256``
+        behind it; without one there is nothing to check.
+
+    Raises
+    ------
+    TableError
+        If they do not fit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = Path(folder, "points.csv")
+    ...     _ = table.write_text("id,x\np1,3\n")
+    ...     digest = hashlib.sha256(table.read_bytes()).hexdigest()
+    ...     _ = Path(folder, "points.csv.sha256").write_text(f"{digest}  points.csv")
+    ...     check_checksum(table)
+    ...     _ = table.write_text("id,x\np1,7\n")
+    ...     check_checksum(table)
+    Traceback (most recent call last):
+    ...
+    pairlearn.files.tables.errors.TableError: points.csv is not the file ...
+    """
+    beside = path.with_name(f"{path.name}.sha256")
+    if not beside.is_file() or not path.is_file():
+        return
+    lines = beside.read_text(encoding="utf-8", errors="replace").splitlines()
+    found = [match for line in lines if (match := _LINE.fullmatch(line.strip()))]
+    digests = {
+        match[1].lower()
+        for match in found
+        if not match[2] or Path(match[2]).name == path.name
+    }
+    if not digests:
+        raise TableError(
+            f"{beside.name} holds no SHA-256 checksum of {path.name}; write it with "
+            f"'sha256sum {path.name} > {beside.name}', or delete it"
+        )
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest not in digests:
+        raise TableError(
+            f"{path.name} is not the file that {beside.name} was made of: it is "
+            "damaged or was changed. Get it again; if the change is meant, write a new "
+            f"checksum or delete {beside.name}"
+        )

@@ -1,0 +1,36 @@
+"""Cells of a column in the form in which most can be asked of them fast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pairlearn.files.tables.cell_columns import Cells
+
+__all__ = ["cells_of", "join"]
+
+
+def cells_of(values: list[Any]) -> Cells:
+    """Return cells in the form in which most can be asked of them fast."""
+    kinds = set(map(type, values))
+    if str in kinds and kinds <= {str, type(None)}:
+        try:
+            from pairlearn.files.tables.text_cells import TextCells
+
+            return TextCells.of(values)
+        except ImportError:  # a model is used in Python, without pyarrow
+            pass
+        except UnicodeEncodeError:  # half of a surrogate pair, which no file holds
+            pass
+    return Cells(values)
+
+
+def join(parts: list[Cells]) -> Cells:
+    """Return the cells of some parts of a column as one."""
+    parts = [part for part in parts if len(part)]
+    if len(parts) == 1:
+        return parts[0]
+    from pairlearn.files.tables.text_cells import TextCells
+
+    if parts and all(isinstance(part, TextCells) for part in parts):
+        return TextCells.joined(parts)
+    return cells_of([cell for part in parts for cell in part.tolist()])

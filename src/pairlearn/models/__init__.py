@@ -1,0 +1,1 @@
+"""The estimators, and what joins them with those of scikit-learn."""

@@ -1,0 +1,149 @@
+r"""The likelihood of answers, for many models of the same points at once.
+
+With class probabilities p(x), two points are the same with probability
+S = sum of p_c(x) p_c(x'), and with rates r1 = P(answer same | same) and
+r0 = P(answer same | different) the answer is "same" with probability
+Q = r0 + (r1 - r0) S. A model's risk over pairs with weights a ("same") and b
+("different"), and labelled points (x_l, y_l) with weights v, is
+
+.. math:: R = -\sum_k [a_k \log Q_k + b_k \log(1 - Q_k)]
+              - \sum_l v_l \log p_{y_l}(x_l) .
+
+Two classes have one score f: p = (1 - s(f), s(f)) with the logistic function s, and
+with z = tanh(f/2), S = (1 + z z') / 2 and dS/df = z' (1 - z^2) / 4. More classes have
+one score each and p = softmax(f): dS/df_c = p_c (p'_c - S). Answers are never taken for
+certain: a right one is given with probability 1 - 1e-4 at most, so that Q stays within
+bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, log_expit, log_softmax, softmax
+
+if TYPE_CHECKING:
+    from pairlearn.data.types import Floats, Ints
+
+__all__ = ["CERTAIN", "Labels", "PairLikelihood", "probabilities", "says_same"]
+
+Rates = tuple[float, float]
+# (r1, r0) of answers that are right.
+CERTAIN: Rates = (1 - 1e-4, 1e-4)
+
+
+class Labels(NamedTuple):
+    """Labelled points: their rows, class numbers, and weights for each model."""
+
+    rows: Ints
+    classes: Ints
+    weight: Floats
+
+
+@dataclass
+class PairLikelihood:
+    """R of the scores of all points, and its derivative, for each model.
+
+    Parameters
+    ----------
+    index : ndarray of shape (n_pairs, 2)
+        The pairs.
+    same, different : ndarray of shape (n_pairs, n_models)
+        How much either answer counts for each model, such as zero in its test fold.
+    n_points : int
+        Number of points.
+    rates : tuple of float
+        (r1, r0).
+    labels : Labels or None
+        Labelled points.
+    """
+
+    index: Ints
+    same: Floats
+    different: Floats
+    n_points: int
+    rates: Rates = CERTAIN
+    labels: Labels | None = None
+
+    def __post_init__(self) -> None:
+        n_pairs = len(self.index)
+        ones, pairs = np.ones(n_pairs), np.arange(n_pairs)
+        shape = (self.n_points, n_pairs)
+        # The matrices that sum what pairs say about their points.
+        self._at_left, self._at_right = (
+            sparse.csr_array((ones, (side, pairs)), shape=shape)
+            for side in self.index.T
+        )
+
+    def __call__(self, scores: Floats, models: Ints) -> tuple[Floats, Floats]:
+        """Return R of each model and its derivative.
+
+        `scores` has shape (n_points, n_models) for two classes, else (n_points,
+        n_models, n_classes); `models` says which models these are.
+        """
+        left, right = scores[self.index[:, 0]], scores[self.index[:, 1]]
+        chance, by_left, by_right = _same(left, right)
+        r1, r0 = self.rates
+        q = r0 + (r1 - r0) * chance
+        same, different = self.same[:, models], self.different[:, models]
+        risk = -(same * np.log(q) + different * np.log1p(-q)).sum(axis=0)
+        slope = (r1 - r0) * (different / (1 - q) - same / q)
+        slope = slope.reshape(*slope.shape, *[1] * (scores.ndim - 2))
+        by_scores = self._sum_at_points(slope * by_left, slope * by_right)
+        if self.labels is not None:
+            risk = risk + _add_labels(self.labels, models, scores, by_scores)
+        return risk, by_scores
+
+    def _sum_at_points(self, by_left: Floats, by_right: Floats) -> Floats:
+        shape = (self.n_points, *by_left.shape[1:])
+        flat = (by_left.reshape(len(by_left), -1), by_right.reshape(len(by_right), -1))
+        total: Floats = self._at_left @ flat[0] + self._at_right @ flat[1]
+        return total.reshape(shape)
+
+
+def _same(left: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return S and its derivatives in the scores of both points."""
+    if left.ndim == 2:
+        z, z_ = np.tanh(left / 2), np.tanh(right / 2)
+        return (1 + z * z_) / 2, z_ * (1 - z**2) / 4, z * (1 - z_**2) / 4
+    p, p_ = softmax(left, axis=2), softmax(right, axis=2)
+    chance = (p * p_).sum(axis=2)
+    excess = chance[..., None]
+    return chance, p * (p_ - excess), p_ * (p - excess)
+
+
+def _add_labels(
+    labels: Labels, models: Ints, scores: Floats, by_scores: Floats
+) -> Floats:
+    """Return the labelled points' part of the risk; add its derivative in place."""
+    rows, classes, weight = labels
+    f, v = scores[rows], weight[:, models]
+    if scores.ndim == 2:
+        sign = np.where(classes == 1, 1.0, -1.0)[:, None]
+        np.add.at(by_scores, rows, -v * sign * expit(-sign * f))
+        return np.asarray(-(v * log_expit(sign * f)).sum(axis=0))
+    member = np.eye(scores.shape[2])[classes][:, None, :]
+    np.add.at(by_scores, rows, v[..., None] * (softmax(f, axis=2) - member))
+    log_p = (member * log_softmax(f, axis=2)).sum(axis=2)
+    return np.asarray(-(v * log_p).sum(axis=0))
+
+
+def probabilities(scores: Floats) -> Floats:
+    """Return class probabilities, the classes on a new last axis for a single score.
+
+    `scores` has shape (..., 1) for two classes or (..., n_classes) for more.
+    """
+    if scores.shape[-1] > 1:
+        return np.asarray(softmax(scores, axis=-1))
+    p = expit(scores)
+    return np.concatenate([1 - p, p], axis=-1)
+
+
+def says_same(left: Floats, right: Floats, rates: Rates = CERTAIN) -> Floats:
+    """Return Q from the class probabilities of both points."""
+    r1, r0 = rates
+    chance = np.einsum("...c,...c->...", left, right)
+    return np.asarray(r0 + (r1 - r0) * chance)

@@ -1,0 +1,248 @@
+r"""The path of a model through ever weaker priors, for all folds at once.
+
+A model on features z(x) has the scores f(x) = w^T z(x) + b and minimises
+
+.. math:: J(w, b) = R(f) + \frac{|w|^2}{2 s^2} + \frac{b^2}{2 \cdot 10^2} ,
+
+R the negative log-likelihood of the answers: a Gaussian prior of standard deviation s
+on w. Its gradient is Z^T r + w / s^2 and sum of r + b / 100, with r = dR/df. All folds
+share Z, so one matrix product serves all of them, and the solver sees each as one row.
+
+s runs from small to large, and each solution is where the next begins. Where s is small
+the leading eigenvector of sum of t (z z'^T + z' z^T) decides. Further eigenvectors are
+followed too for the first steps, since J is not convex; then the lowest goes on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.cluster import KMeans
+
+from pairlearn.engine.solvers import minimise_together
+from pairlearn.trust.assignment import match_classes
+
+if TYPE_CHECKING:
+    from numpy.random import RandomState
+
+    from pairlearn.data.types import Floats, Ints
+    from pairlearn.models.auto.likelihood import PairLikelihood
+
+__all__ = ["PathObjective", "follow", "refine", "score"]
+
+# Starts that are followed, and for how many scales.
+N_STARTS, N_COMPARED = 4, 2
+# The start looks at the leading features only: it need not be exact.
+_LEADING = 100
+# About the second derivative of -log Q in a score.
+_CURVATURE = 0.15
+_INTERCEPT_SCALE = 10.0
+# Scores of a start, and of a solution that has collapsed to a constant.
+_SPREAD, _COLLAPSED = 1.5, 0.3
+
+
+class PathObjective:
+    """J and its gradient for several models, in coordinates that make it round.
+
+    A row holds the weights of one model, output after output, each with its intercept
+    last. Coordinates are weights times the root of the curvature, which the principal
+    coordinates of the features make nearly diagonal.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_points, n_features)
+        z of all points.
+    likelihood : PairLikelihood
+        R.
+    n_outputs : int
+        Scores a point.
+    scale : float
+        s.
+    models : ndarray of int
+        The model of the likelihood that each row is of.
+    """
+
+    def __init__(
+        self,
+        features: Floats,
+        likelihood: PairLikelihood,
+        n_outputs: int,
+        scale: float,
+        models: Ints,
+    ) -> None:
+        self.features = features
+        self.likelihood = likelihood
+        self.n_outputs = n_outputs
+        self.models = models
+        n_points, n_features = features.shape
+        self.penalty = np.append(np.full(n_features, scale**-2), _INTERCEPT_SCALE**-2)
+        square = np.append((features**2).sum(axis=0), n_points)
+        self.stretch = np.tile(np.sqrt(_CURVATURE * square + self.penalty), n_outputs)
+
+    def __call__(self, u: Floats, rows: Ints) -> tuple[Floats, Floats]:
+        """Return J and its gradient for some of the rows."""
+        weights = (u / self.stretch).reshape(len(u), self.n_outputs, -1)
+        scores = score(self.features, weights)
+        if self.n_outputs == 1:
+            scores = scores[..., 0]
+        value, r = self.likelihood(scores, self.models[rows])
+        value = value + (self.penalty * weights**2).sum(axis=(1, 2)) / 2
+        r = r.reshape(len(r), -1)
+        by_weights = np.column_stack([(self.features.T @ r).T, r.sum(axis=0)])
+        gradient = by_weights.reshape(weights.shape) + self.penalty * weights
+        return value, gradient.reshape(u.shape) / self.stretch
+
+
+def score(features: Floats, weights: Floats) -> Floats:
+    """Return scores (n_points, n_models, n_outputs) of weights (n_models, ...)."""
+    n_models, n_outputs, size = weights.shape
+    flat = weights.reshape(n_models * n_outputs, size)
+    product = features @ flat[:, :-1].T + flat[:, -1]
+    return np.asarray(product.reshape(len(features), n_models, n_outputs))
+
+
+def follow(
+    features: Floats,
+    likelihood: PairLikelihood,
+    scales: tuple[float, ...],
+    n_classes: int,
+    rng: RandomState,
+    *,
+    max_iter: int = 60,
+    tol: float = 0.05,
+) -> tuple[Floats, int]:
+    """Return the weights of every model at every scale, and the iterations it took.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_points, n_features)
+        z of all points.
+    likelihood : PairLikelihood
+        R for each model.
+    scales : tuple of float
+        s, from small to large.
+    n_classes : int
+        Number of classes.
+    rng : RandomState
+        Source of the starts for more than two classes.
+    max_iter : int
+        Iterations for each scale.
+    tol : float
+        A scale ends when no J falls by more than this in an iteration.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_scales, n_models, n_outputs, n_features + 1)
+    n_iter : int
+    """
+    n_models = likelihood.same.shape[1]
+    n_outputs = 1 if n_classes == 2 else n_classes
+    first = _starts(features, likelihood, n_classes, rng)
+    n_starts = len(first) // n_models
+    w, models = first, np.tile(np.arange(n_models), n_starts)
+    path, n_iter = [], 0
+    for step, scale in enumerate(scales):
+        objective = PathObjective(features, likelihood, n_outputs, scale, models)
+        # A prior that was too narrow leaves a constant, from where nothing moves.
+        spread = score(features, w).std(axis=0).max(axis=1)
+        w = np.where((spread < _COLLAPSED)[:, None, None], first[: len(w)], w)
+        u = w.reshape(len(w), -1) * objective.stretch
+        u, value, n = minimise_together(objective, u, max_iter=max_iter, tol=tol)
+        w, n_iter = (u / objective.stretch).reshape(w.shape), n_iter + n
+        best = value.reshape(-1, n_models).argmin(axis=0) * n_models + np.arange(
+            n_models
+        )
+        path.append(w[best])
+        if step + 1 == N_COMPARED:
+            w, first, models = w[best], first[best], models[best]
+    return np.array(path), n_iter
+
+
+def refine(
+    features: Floats, likelihood: PairLikelihood, weights: Floats, scales: Floats
+) -> Floats:
+    """Return weights (n_scales, n_outputs, ...) trained further on other pairs."""
+    n_outputs, better = weights.shape[1], []
+    for w, scale in zip(weights, scales, strict=True):
+        only = np.zeros(1, dtype=np.intp)
+        objective = PathObjective(features, likelihood, n_outputs, float(scale), only)
+        u = w.reshape(1, -1) * objective.stretch
+        # The tolerance is relative to what there is to explain.
+        tol = 1e-5 * len(likelihood.index)
+        u, _, _ = minimise_together(objective, u, max_iter=100, tol=tol)
+        better.append((u / objective.stretch).reshape(w.shape))
+    return np.array(better)
+
+
+def _starts(
+    features: Floats, likelihood: PairLikelihood, n_classes: int, rng: RandomState
+) -> Floats:
+    """Return starting weights: the first start of every model, then the second, ..."""
+    starts = [
+        _starts_of(features, likelihood, model, n_classes, rng)
+        for model in range(likelihood.same.shape[1])
+    ]
+    return np.array(starts).swapaxes(0, 1).reshape(-1, *starts[0].shape[1:])
+
+
+def _starts_of(
+    features: Floats,
+    likelihood: PairLikelihood,
+    model: int,
+    n_classes: int,
+    rng: RandomState,
+) -> Floats:
+    """Return the starts of one model, (n_starts, n_outputs, n_features + 1)."""
+    Z = np.column_stack([features[:, :_LEADING], np.ones(len(features))])
+    t = likelihood.same[:, model] - likelihood.different[:, model]
+    left, right = Z[likelihood.index[:, 0]], Z[likelihood.index[:, 1]]
+    moment = (left * t[:, None]).T @ right
+    size = Z.shape[1]
+    n_leading = min(size, max(N_STARTS, n_classes))
+    leading: Floats = eigh(
+        moment + moment.T, subset_by_index=(size - n_leading, size - 1)
+    )[1][:, ::-1]
+    if n_classes == 2:
+        weights = np.array([[v] for v in leading.T[:N_STARTS]])
+    else:
+        seeds = rng.randint(2**31 - 1, size=N_STARTS)
+        weights = np.array([_clusters(Z, leading, n_classes, seed) for seed in seeds])
+    spread = np.sqrt(np.mean((weights @ Z.T) ** 2, axis=(1, 2), keepdims=True))
+    weights *= _SPREAD / np.maximum(spread, 1e-12)
+    full = np.zeros((*weights.shape[:2], features.shape[1] + 1))
+    full[..., : size - 1], full[..., -1] = weights[..., :-1], weights[..., -1]
+    return _named(full, features, likelihood, model)
+
+
+def _clusters(Z: Floats, leading: Floats, n_classes: int, seed: int) -> Floats:
+    """Return weights whose classes are clusters of points along the eigenvectors."""
+    embedding = Z @ leading[:, :n_classes]
+    embedding /= embedding.std(axis=0) + 1e-12
+    if len(np.unique(embedding.round(9), axis=0)) < n_classes:
+        # Too few different points to cluster: any direction will do.
+        return np.random.RandomState(seed).normal(size=(n_classes, Z.shape[1]))
+    groups = KMeans(n_classes, n_init=1, random_state=seed).fit(embedding).labels_
+    member = np.eye(n_classes)[groups]
+    ridge = Z.T @ Z + 0.1 * len(Z) * np.eye(Z.shape[1])
+    return np.asarray(np.linalg.solve(ridge, Z.T @ (member - member.mean(axis=0))).T)
+
+
+def _named(
+    weights: Floats, features: Floats, likelihood: PairLikelihood, model: int
+) -> Floats:
+    """Give the classes of each start the names that the labelled points suggest."""
+    if likelihood.labels is None:
+        return weights
+    rows, classes, weights_of = likelihood.labels
+    weight = weights_of[:, model]
+    scores = score(features[rows], weights)
+    if weights.shape[1] == 1:
+        sign = np.where(classes == 1, 1.0, -1.0) * weight
+        turn = np.where(sign @ np.tanh(scores[..., 0]) < 0, -1.0, 1.0)
+        return weights * turn[:, None, None]
+    member = np.eye(weights.shape[1])[classes] * weight[:, None]
+    return np.array(
+        [w[match_classes(member.T @ scores[:, k])] for k, w in enumerate(weights)]
+    )

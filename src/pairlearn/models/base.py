@@ -1,0 +1,564 @@
+"""What every pair classifier shares: the interface to points and to pairs."""
+
+from __future__ import annotations
+
+import numbers
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pairlearn.data import graph
+from pairlearn.data.blockwise import by_blocks
+from pairlearn.data.checks import (
+    check_answers,
+    check_both_kinds,
+    check_finite_points,
+    check_weights,
+    is_finite,
+)
+from pairlearn.data.containers import (
+    check_table,
+    check_tensor,
+    is_dask,
+    is_tensor,
+    on_device_of,
+    on_host,
+)
+from pairlearn.data.notebook import NotebookMixin
+from pairlearn.data.pairs import Pairs, as_pairs
+from pairlearn.engine.points import as_points
+from pairlearn.trust.assignment import (
+    Assignment,
+    assign_from_pairs,
+    assign_from_points,
+    majority_sign,
+)
+from pairlearn.trust.metrics import pair_error
+
+if TYPE_CHECKING:
+    from numpy.random import RandomState
+    from numpy.typing import ArrayLike, NDArray
+
+    from pairlearn.data.types import Floats, Ints, PointsLike
+
+__all__ = [
+    "Answered",
+    "KeptPairs",
+    "PairClassifierBase",
+    "class_names",
+    "split_for_assignment",
+]
+
+
+class Answered(NamedTuple):
+    """Pairs with their answers and weights."""
+
+    pairs: Pairs
+    t: Floats
+    weight: Floats
+
+
+class KeptPairs:
+    """Pairs kept aside from others; copies are made only when they are needed.
+
+    Parameters
+    ----------
+    given : Answered
+        All pairs.
+    numbers : ndarray
+        Which of them are kept aside.
+    """
+
+    def __init__(self, given: Answered, numbers: Ints) -> None:
+        self._given = given
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def t(self) -> Floats:
+        """Their answers."""
+        return self._given.t[self._numbers]
+
+    def taken(self) -> Answered:
+        """Return the pairs themselves."""
+        pairs, _, weight = self._given
+        return Answered(pairs[self._numbers], self.t, weight[self._numbers])
+
+
+def split_for_assignment(
+    pairs: Pairs,
+    t: Floats,
+    weight: Floats,
+    *,
+    majority: Any,
+    assignment_size: float,
+    rng: RandomState,
+    name: str = "assignment_size",
+    purpose: str = "class assignment",
+) -> tuple[NDArray[np.bool_], Ints]:
+    """Return which pairs are for training, and the numbers of those for assignment.
+
+    Without a majority class there is no assignment, and all pairs are for training.
+    Pairs that share no point are taken for assignment first, since their votes are
+    independent. Pairs of weight zero stay with training, and so does one pair of each
+    kind.
+    """
+    n_pairs = len(pairs)
+    if majority is None:
+        return np.ones(n_pairs, dtype=bool), np.arange(0)
+    if isinstance(assignment_size, numbers.Integral):
+        n_kept = int(assignment_size)
+    else:
+        in_range = isinstance(assignment_size, numbers.Real) and 0 < assignment_size < 1
+        n_kept = max(1, round(assignment_size * n_pairs)) if in_range else 0
+    order = graph.shuffled(n_pairs, rng)
+    alone = np.zeros(n_pairs, dtype=bool)
+    alone[pairs.disjoint(rng)] = True
+    order = np.concatenate([order[alone[order]], order[~alone[order]]])
+    free = weight > 0
+    for kind in (t > 0, t < 0):
+        of_kind = (kind & free)[order]
+        if of_kind.any():
+            free[order[n_pairs - 1 - of_kind[::-1].argmax()]] = False
+    kept = order[free[order]][: max(n_kept, 0)].astype(np.intp)
+    if not 0 < n_kept < n_pairs - 1 or not len(kept):
+        raise ValueError(
+            f"{name}={assignment_size} of {n_pairs} pairs leaves nothing for "
+            f"{purpose} or too little for training; give a share between 0 and "
+            "1, or a number of pairs, that leaves at least two pairs to train on"
+        )
+    train = np.ones(n_pairs, dtype=bool)
+    train[kept] = False
+    return train, np.sort(kept)
+
+
+def _chosen(pairs: Pairs, mask: NDArray[np.bool_]) -> Pairs:
+    """Return the pairs of a mask; of points in memory, with small row numbers.
+
+    Sums and products of such numbers may overflow, so they are not for users.
+    """
+    in_memory = isinstance(pairs.X, np.ndarray) or sparse.issparse(pairs.X)
+    dtype = graph.small_type(pairs.n_points) if in_memory else None
+    some = copy(pairs)
+    some.index = graph.chosen(pairs.index, mask, dtype)
+    return some
+
+
+def class_names(classes: Any, n_classes: int) -> NDArray[Any]:
+    """Return the names of the classes as an array that keeps their types."""
+    listed = np.ndim(classes) == 1 and not isinstance(classes, str)
+    names = list(classes) if listed else []
+    if len(names) != n_classes or len({repr(name) for name in names}) < n_classes:
+        raise ValueError(
+            f"classes must name {n_classes} classes"
+            + ", (negative, positive)" * (n_classes == 2)
+            + f"; got {classes!r}"
+        )
+    array = np.array(names)
+    # NumPy would turn ("a", 1) into two strings.
+    return array if array.tolist() == names else np.array(names, dtype=object)
+
+
+class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
+    """Base of estimators that learn from pairs and predict points.
+
+    A subclass provides ``fit(pairs, t)``, ``_scores(X)`` for validated points, and
+    ``_flip()``, which turns the sign of its scores. It has the constructor parameter
+    ``classes`` and sets ``classes_``.
+
+    Points may be a torch tensor. What is returned for points is then a tensor on the
+    same device; what is returned for pairs is a NumPy array always. They may be a dask
+    array: what is returned for points is then a dask array, computed block by block.
+    """
+
+    # Whether validated points stay a tensor. If not, they come as a NumPy copy.
+    _keeps_tensors = False
+    # Whether `fit` reads a dask array block by block. If not, it comes as a copy.
+    _keeps_blocks = False
+
+    majority: Any
+    assignment_size: float
+    classes: tuple[Any, Any]
+    random_state: int | RandomState | None
+    classes_: NDArray[Any]
+    assignment_: Assignment | None
+
+    @by_blocks
+    def decision_function(self, X: PointsLike) -> Floats:
+        """Return the score f(x) of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
+
+        Returns
+        -------
+        ndarray or, for a tensor X, tensor of shape (n_points,)
+            Positive for the second of `classes_`.
+        """
+        scores: Floats = on_device_of(X, self._own_scores(X))
+        return scores
+
+    @by_blocks
+    def predict(self, X: PointsLike) -> NDArray[Any]:
+        """Return the class of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
+
+        Returns
+        -------
+        ndarray or, for a tensor X and classes that are numbers, tensor (n_points,)
+            Entries of `classes_`. A score of zero counts as the first class.
+        """
+        return self._named(X, self._own_scores(X) > 0)
+
+    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
+        """Return f(x) f(x') of each pair: positive means "same".
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        left, right = self._pair_scores(as_pairs(pairs))
+        return left * right
+
+    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
+        """Return +1 for pairs predicted to be of the same class, -1 for the others.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        # Not the sign of the product: a tiny score times a tiny score may underflow,
+        # and two scores of zero are both of the first class.
+        left, right = self._pair_scores(as_pairs(pairs))
+        return np.where((left > 0) == (right > 0), 1.0, -1.0)
+
+    def score(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return 1 - pair error, so that model selection needs no labels.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs.
+        t : array-like of shape (n_pairs,)
+            Answers.
+        sample_weight : array-like of shape (n_pairs,), optional
+            Weights of the pairs.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict_pairs(pairs)
+        return 1.0 - pair_error(t, predicted, sample_weight=sample_weight)
+
+    def assign_from_pairs(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        *,
+        majority: Any,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Settle which side is which from pairs that were not used for training.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs that were not used in `fit`.
+        t : array-like of shape (n_pairs,)
+            Answers.
+        majority : {+1, -1} or class name
+            Which class holds more than half of the points: one of `classes_`, or +1
+            for the second of them and -1 for the first.
+        sample_weight : array-like of shape (n_pairs,), optional
+            Weights of the pairs.
+
+        Returns
+        -------
+        self
+            Turned round if need be, with the outcome in `assignment_`.
+        """
+        pairs = as_pairs(pairs).compact()
+        answers = check_answers(t, len(pairs), pairs.index)
+        check_is_fitted(self)
+        scores = self._host_scores(pairs.X)
+        return self._assign_by(pairs, scores, answers, sample_weight, majority)
+
+    def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
+        """Settle which side is which from a few labelled points.
+
+        Parameters
+        ----------
+        X : array-like, sparse or data frame of shape (n_points, n_features)
+            Points.
+        y : array-like of shape (n_points,)
+            Their classes, from `classes_`.
+
+        Returns
+        -------
+        self
+            Turned round if need be, with the outcome in `assignment_`.
+        """
+        scores = self._host_scores(X)
+        labels = self._check_labels(y, len(scores))
+        sign = np.where(labels == self.classes_[1], 1, -1)
+        return self._assign(assign_from_points(scores, sign))
+
+    def _check_labels(self, y: ArrayLike, n_points: int) -> NDArray[Any]:
+        """Return labels of points, or say which is not one of the classes."""
+        labels = np.asarray(on_host(y))
+        if labels.shape != (n_points,):
+            raise ValueError(
+                f"there are {n_points} points, but labels of shape {labels.shape}"
+            )
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"label {labels[unknown].tolist()[0]!r} is not one of the classes "
+                f"{self.classes_.tolist()}; name them: classes=(negative, positive)"
+            )
+        return labels
+
+    def _assign_by(
+        self,
+        pairs: Pairs,
+        scores: Floats,
+        t: Floats,
+        sample_weight: ArrayLike | None,
+        majority: Any,
+    ) -> Self:
+        """Settle the sign from pairs and the scores of their points."""
+        independent = np.zeros(len(pairs), dtype=bool)
+        independent[pairs.disjoint(random_state=0)] = True
+        outcome = assign_from_pairs(
+            scores[pairs.left],
+            scores[pairs.right],
+            t,
+            majority=majority_sign(majority, self.classes_),
+            sample_weight=sample_weight,
+            independent=independent,
+        )
+        return self._assign(outcome)
+
+    def _assign(self, outcome: Assignment) -> Self:
+        if outcome.sign < 0:
+            self._flip()
+        self.assignment_ = outcome
+        return self
+
+    def _scores(self, X: PointsLike) -> Any:
+        """Return the scores of validated points: an array, or a tensor like X."""
+        raise NotImplementedError
+
+    @by_blocks
+    def _own_scores(self, X: PointsLike) -> Any:
+        check_is_fitted(self)
+        return self._scores(self._validate_points(X, reset=False))
+
+    def _host_scores(self, X: PointsLike) -> Floats:
+        """Return the scores of points in memory, wherever the points are."""
+        scores: Floats = on_host(self._own_scores(X))
+        return scores
+
+    def _named(self, X: PointsLike, chosen: Any) -> NDArray[Any]:
+        """Return classes by their numbers, on the device of X if they are numbers."""
+        if is_tensor(X) and self.classes_.dtype.kind in "biuf":
+            numbers = on_device_of(X, chosen).long()
+            named: NDArray[Any] = on_device_of(X, self.classes_)[numbers]
+        else:
+            named = self.classes_[np.asarray(on_host(chosen), dtype=int)]
+        return named
+
+    def _flip(self) -> None:
+        raise NotImplementedError
+
+    def _pair_scores(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        pairs = pairs.compact()
+        scores = self._host_scores(pairs.X)
+        return scores[pairs.left], scores[pairs.right]
+
+    def _validate_fit(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        sample_weight: ArrayLike | None,
+        *,
+        reset: bool = True,
+        both_kinds: bool = True,
+    ) -> tuple[Pairs, Floats, Floats]:
+        """Return pairs over validated points, answers and weights; set `classes_`."""
+        pairs = as_pairs(pairs)
+        answers = check_answers(t, len(pairs), pairs.index)
+        weight = check_weights(sample_weight, len(pairs))
+        if not len(pairs):
+            raise ValueError("at least two pairs are needed to learn from; got 0")
+        # Everything that can be refused is refused before the model changes.
+        if both_kinds:
+            check_both_kinds(answers[weight > 0])
+        classes = self._class_names()
+        used = self._thrifty(pairs)
+        rows = None if used is pairs else pairs.used_points()
+        X = self._validate_points(used.X, reset=reset, rows=rows)
+        self.classes_ = classes
+        before = 0 if reset else getattr(self, "_n_pairs", 0)
+        self._n_pairs = before + len(pairs)
+        return used.with_points(X), answers, weight
+
+    def _prepare_fit(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        sample_weight: ArrayLike | None,
+        *,
+        both_kinds: bool = True,
+        assign: bool = True,
+    ) -> tuple[Answered, KeptPairs, RandomState]:
+        """Validate; return what to train on, what to assign with, and the generator."""
+        given, answers, weight = self._validate_fit(
+            pairs, t, sample_weight, both_kinds=both_kinds
+        )
+        if sample_weight is not None and not weight.all():
+            # A pair of weight zero is a pair left out.
+            some = weight > 0
+            given = self._thrifty(given[some])
+            answers, weight = answers[some], weight[some]
+        rng = check_random_state(self.random_state)
+        train, kept = split_for_assignment(
+            given,
+            answers,
+            weight,
+            majority=self.majority if assign else None,
+            assignment_size=self.assignment_size,
+            rng=rng,
+        )
+        everything = Answered(given, answers, weight)
+        aside = KeptPairs(everything, kept)
+        if not len(kept):
+            # All pairs are for training: no need to copy them.
+            return everything, aside, rng
+        # Without weights they are ones that take no memory.
+        plain = sample_weight is None
+        heavy = weight[: len(weight) - len(kept)] if plain else weight[train]
+        learn = self._thrifty(_chosen(given, train))
+        return Answered(learn, answers[train], heavy), aside, rng
+
+    def _thrifty(self, pairs: Pairs) -> Pairs:
+        """Return pairs to train on, without copying most of the points.
+
+        Few points that are in no pair do no harm, unless they are not finite.
+        """
+        X = pairs.X
+        in_place = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
+        if self._passes_over() and in_place:
+            n_used = len(pairs.used_points())
+            enough = 4 * n_used >= pairs.n_points
+            if n_used == pairs.n_points or (enough and is_finite(X, products=True)):
+                return pairs
+        return pairs.compact()
+
+    def _passes_over(self) -> bool:
+        """Tell whether points that are in no pair make no difference to training."""
+        return False
+
+    def _assign_from(self, kept: KeptPairs) -> Self:
+        """Settle the classes on pairs that training did not see, if asked to."""
+        self.assignment_ = None
+        if len(kept):
+            pairs, t, weight = kept.taken()
+            # These points were validated when they came in, all but blocks.
+            points: Any = as_points(pairs.X)
+            scores = on_host(self._scores(points.X))
+            if is_dask(points.X):
+                points.checked([scores])
+            self._assign_by(pairs, scores, t, weight, self.majority)
+        return self
+
+    def _class_names(self) -> NDArray[Any]:
+        return class_names(self.classes, 2)
+
+    def _validate_points(
+        self, X: PointsLike, *, reset: bool, rows: Ints | None = None
+    ) -> PointsLike:
+        """Return points as a numeric array or CSR matrix, without NaN or infinity.
+
+        A tensor stays one, of float32 or float64, if the class keeps tensors. A dask
+        array stays one if the class keeps blocks; whether it is finite shows later.
+        `rows` are the numbers by which the user knows the points.
+        """
+        if isinstance(X, Pairs) or np.ndim(X) == 3:
+            raise ValueError(
+                "got pairs where points are needed; for pairs use predict_pairs or "
+                "pair_score"
+            )
+        if is_dask(X):
+            X = check_table(X)
+            if self._keeps_blocks and X.dtype.kind in "biuf" and X.size:
+                validate_data(self, X, reset=reset, skip_check_array=True)
+                return X
+            X = on_host(X)
+        if is_tensor(X):
+            X = check_table(X)
+            # Apple's devices have no float64, which sums need.
+            if not self._keeps_tensors or X.device.type == "mps":
+                X = on_host(X)
+        if is_tensor(X):
+            # Names and number of features; the rest stays on the device.
+            X = check_tensor(X)
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            check_finite_points(X, rows)
+            return X
+        try:
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+            )
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ValueError) and "convert" not in str(error):
+                raise
+            raise ValueError(
+                f"the points hold something that is not a number ({error}); encode the "
+                "columns that hold text first, for example make_pair_pipeline("
+                "make_column_transformer((OneHotEncoder(), ['colour']), "
+                "remainder='passthrough'), ...)"
+            ) from error
+        check_finite_points(X, rows)
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags

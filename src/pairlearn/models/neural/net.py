@@ -1,0 +1,431 @@
+"""PairNet: a network as a pair classifier."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from torch import Tensor
+
+from pairlearn.data.checks import check_choice
+from pairlearn.data.containers import take_rows
+from pairlearn.models.base import Answered, split_for_assignment
+from pairlearn.models.neural.base import NetworkClassifier
+from pairlearn.models.neural.losses import (
+    ContrastiveLoss,
+    PairLikelihoodLoss,
+    PairLoss,
+    ProductLoss,
+    SemiSupervisedPairLoss,
+)
+from pairlearn.models.neural.training import outputs
+from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
+from pairlearn.trust.assignment import majority_sign
+from pairlearn.trust.certificate import (
+    Certificate,
+    certificate_from_noisy_answers,
+    certify,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.random import RandomState
+    from numpy.typing import ArrayLike
+    from torch import nn
+
+    from pairlearn.data.pairs import Pairs
+    from pairlearn.data.types import Floats, Ints, PointsLike
+
+__all__ = ["PairNet"]
+
+LOSSES = ("likelihood", "product")
+
+
+def _is_likelihood(net: Any) -> bool:
+    if isinstance(net.loss, PairLikelihoodLoss) or net.loss == "likelihood":
+        return True
+    raise AttributeError(
+        "probabilities come with loss='likelihood'; the scores of other losses are "
+        "no log-odds"
+    )
+
+
+class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
+    r"""A network that maps points to scores, learned from pairs.
+
+    With f the network, it minimises the mean of a pair loss plus the penalty of the
+    optimizer's weight decay: for loss="likelihood" the negative log-likelihood of the
+    answers,
+
+    .. math::
+
+        -\frac{1}{m} \sum_k \left[\tfrac{1 + t_k}{2} \log S_k
+        + \tfrac{1 - t_k}{2} \log(1 - S_k)\right],
+        \qquad S_k = \sum_c p_c(x_k) \, p_c(x'_k),
+
+    with p the sigmoid of one score or the softmax of one a class; for loss="product"
+    the logistic loss of f(x) f(x'), as in CIPS. Batches are drawn from the pairs, and
+    their points are gathered by number, so that the pairs are never copied. Training
+    stops when the loss of held-out pairs has not improved for `patience` epochs, and
+    the weights of the best epoch are kept.
+
+    Parameters
+    ----------
+    module : Module, callable or None, default=None
+        The network: takes points of shape (n, n_features), returns scores of shape
+        (n,) or (n, 1), or (n, n_classes) for more classes. An instance is copied, and
+        training begins from its weights; a class or function is called without
+        arguments. It gets the points as they are, and its last layer should be linear:
+        scores need both signs, so no sigmoid or softmax. None: an :class:`MLP` behind
+        standardised features.
+    hidden : sequence of int, default=(100, 100)
+        Units of the hidden layers of that MLP.
+    loss : {"likelihood", "product"} or Module, default="likelihood"
+        What to minimise, or a loss of `pairlearn.models.neural`, such as
+        ``ProductLoss("squared")`` or ``SDLoss(prior=0.7)``.
+    n_classes : int, default=2
+        Number of classes; more than two with the likelihood.
+    flip_rates : tuple, float, "auto", "symmetric" or None, default=None
+        How often answers are wrong, for the likelihood: (r1, r0) with
+        r1 = P(answer same | same) and r0 = P(answer same | different); a single number
+        for symmetric noise; "auto" or "symmetric" to learn both rates, or one, together
+        with the weights.
+    optimizer : {"adam", "adamw", "sgd"} or class, default="adam"
+        The optimizer, or a class such as ``torch.optim.RAdam``.
+    lr : float, default=1e-3
+        Learning rate.
+    weight_decay : float, default=1e-4
+        The optimizer's penalty on the weights.
+    batch_size : int, default=256
+        Pairs a step.
+    max_epochs : int, default=100
+        The most passes over the pairs.
+    patience : int or None, default=10
+        Epochs without improvement after which training ends. None: never before
+        `max_epochs`; the best weights are kept all the same.
+    validation_size : float, default=0.1
+        Share of the pairs that are held out to tell when to stop. If that is fewer than
+        ten pairs, none is held out and the last weights are kept.
+    precision : {"float16", "bfloat16", "float64"} or None, default=None
+        None: as the module is, float32 as a rule. "float16" or "bfloat16": mixed
+        precision, where layers compute in 16 bits and weights and losses stay in 32.
+        "float64": everything in 64 bits.
+    device : str, default="auto"
+        Where to train: "cpu", "cuda", ... "auto": where the points are if they are
+        tensors on a GPU, else on a GPU if there is one.
+    distributed : bool, default=False
+        Share each batch among the processes of ``torchrun`` or ``accelerate launch``,
+        one a GPU; needs accelerate. Every process must be given the same pairs and the
+        same `random_state`, and ends with the same network.
+    checkpoint : path or None, default=None
+        Folder for the state after each epoch. If it holds an unfinished training of the
+        same pairs and settings, `fit` goes on from there, and ends where it would have
+        ended without the interruption; `max_epochs` and `patience` may be raised. It
+        needs a `random_state`, as do several processes.
+    callbacks : sequence, default=()
+        skorch callbacks, such as ``LRScheduler``.
+    progress : bool, default=False
+        Whether to show a progress bar.
+    majority : {+1, -1}, class name or None, default=None
+        For two classes: the class that holds more than half of the points. None: no
+        class assignment.
+    assignment_size : float or int, default=0.2
+        Share (or number) of pairs kept out of training for class assignment.
+    certificate_size : float, int or None, default=None
+        Share (or number) of pairs kept out of everything else for `certificate_`, from
+        those whose answer is -1 or +1; pairs that share a point with them are left out
+        of training. None: no certificate; :func:`certify` makes one from fresh pairs.
+    classes : tuple or None, default=None
+        Names of the classes. None: (-1, 1) for two, 0 to n_classes - 1 for more.
+    random_state : int, RandomState or None, default=None
+        Seed of the network's first weights, of the batches, and of what is held out.
+
+    Attributes
+    ----------
+    module_ : Module
+        The trained network.
+    flip_rates_ : tuple of float or None
+        (r1, r0), given or learned, for the likelihood.
+    history_ : list of dict
+        For each epoch "epoch", "train_loss", "valid_loss" and "seconds".
+    n_iter_ : int
+        Epochs.
+    best_epoch_ : int
+        The epoch whose weights were kept.
+    valid_loss_ : float or None
+        The loss of the held-out pairs in that epoch.
+    certificate_ : Certificate or None
+        The clustering error, from the pairs that were kept for it; with `flip_rates`,
+        of answers without wrong ones. If the rates were learned, it is an estimate.
+    assignment_ : Assignment or None
+        Outcome of the class assignment.
+    classes_ : ndarray of shape (n_classes,)
+        Names of the classes.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if the points have any.
+
+    Notes
+    -----
+    Ctrl-C ends the training early: the best weights so far are kept, with a warning.
+
+    *Not guaranteed:* a global minimum. The losses are flat where the network says the
+    same of all points, and a network may fail to leave that place: its pair error on
+    held-out pairs tells. On a GPU the same seed gives the same network only as far as
+    torch's kernels are deterministic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn import Pairs, clustering_error
+    >>> from pairlearn.models.neural import PairNet
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1200, 2))
+    >>> y = (X**2).sum(axis=1) > 1.4
+    >>> pairs, t = Pairs.sample(X, 600, y, random_state=0)
+    >>> net = PairNet(lr=0.01, max_epochs=30, random_state=0).fit(pairs, t)
+    >>> clustering_error(y, net.predict(X)) < 0.05
+    True
+    """
+
+    def __init__(
+        self,
+        module: Any = None,
+        *,
+        hidden: Sequence[int] = (100, 100),
+        loss: Any = "likelihood",
+        n_classes: int = 2,
+        flip_rates: Any = None,
+        optimizer: Any = "adam",
+        lr: float = 1e-3,
+        weight_decay: float = 1e-4,
+        batch_size: int = 256,
+        max_epochs: int = 100,
+        patience: int | None = 10,
+        validation_size: float = 0.1,
+        precision: str | None = None,
+        device: str = "auto",
+        distributed: bool = False,
+        checkpoint: str | Path | None = None,
+        callbacks: Sequence[Any] = (),
+        progress: bool = False,
+        majority: Any = None,
+        assignment_size: float = 0.2,
+        certificate_size: float | None = None,
+        classes: tuple[Any, ...] | None = None,
+        random_state: int | RandomState | None = None,
+    ) -> None:
+        self.module = module
+        self.hidden = hidden
+        self.loss = loss
+        self.n_classes = n_classes
+        self.flip_rates = flip_rates
+        self.optimizer = optimizer
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.validation_size = validation_size
+        self.precision = precision
+        self.device = device
+        self.distributed = distributed
+        self.checkpoint = checkpoint
+        self.callbacks = callbacks
+        self.progress = progress
+        self.majority = majority
+        self.assignment_size = assignment_size
+        self.certificate_size = certificate_size
+        self.classes = classes  # type: ignore[assignment]
+        self.random_state = random_state
+
+    def fit(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from pairs and answers.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs.
+        t : array-like of shape (n_pairs,)
+            Answers: +1 same, -1 different, between them a soft answer; or bool.
+        sample_weight : array-like of shape (n_pairs,), optional
+            Weights of the pairs.
+
+        Returns
+        -------
+        self
+        """
+        criterion = self._criterion()
+        train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
+        train, judged = self._keep_for_certificate(train, rng)
+        # Points of pairs that do not count shall not set the scale of the features.
+        train = _those(train, train.weight > 0)
+        n_outputs = 1 if self.n_classes == 2 else self.n_classes
+        trained = self._train(train, criterion, n_outputs, rng)
+        self.flip_rates_ = getattr(trained.criterion, "flip_rates", None)
+        self._sign, self._order = 1.0, np.arange(n_outputs)
+        self._warn_if_nothing_learned(train.pairs)
+        self._assign_from(kept)
+        self.certificate_: Certificate | None = None
+        if judged is not None:
+            learned = isinstance(getattr(trained.criterion, "logits", None), Tensor)
+            self.certificate_ = self._certified(judged, learned=learned)
+        return self
+
+    predict_proba: Callable[..., Floats] = available_if(_is_likelihood)(
+        ProbabilisticPairClassifier.predict_proba
+    )
+
+    def _scores(self, X: PointsLike) -> Floats:
+        scores = outputs(self.module_, X)
+        if self.n_classes > 2:
+            return scores[:, self._order]
+        return self._sign * scores.reshape(len(scores))
+
+    def _flip(self) -> None:
+        self._sign = -self._sign
+
+    def _reorder(self, order: Ints) -> None:
+        self._order = self._order[order]
+
+    def _criterion(self) -> nn.Module:
+        """Refuse wrong parameters; return the loss."""
+        self._check_network()
+        if not isinstance(self.n_classes, int | np.integer) or self.n_classes < 2:
+            raise ValueError(
+                f"n_classes must be a whole number, at least 2; got {self.n_classes!r}"
+            )
+        if self.majority is not None:
+            if self.n_classes > 2:
+                raise ValueError(SEVERAL)
+            majority_sign(self.majority, self._class_names())
+        if self.certificate_size is not None and self.n_classes > 2:
+            raise ValueError(
+                "certificate_size is for two classes (Theorem 1); with "
+                f"n_classes={self.n_classes} leave it at None"
+            )
+        loss = self.loss
+        if isinstance(loss, str):
+            check_choice("loss", loss, LOSSES)
+            likely = loss == "likelihood"
+            loss = PairLikelihoodLoss(self.flip_rates) if likely else ProductLoss()
+        elif not isinstance(loss, PairLoss):
+            raise TypeError(
+                f"loss must be one of {LOSSES} or a loss of pairlearn.models.neural; "
+                f"got {type(loss).__name__}"
+            )
+        if isinstance(loss, ContrastiveLoss):
+            raise ValueError(
+                "loss=ContrastiveLoss() is for embeddings, not for scores; use "
+                "DeepMetricClassifier"
+            )
+        if isinstance(loss, SemiSupervisedPairLoss) and loss.gammas[0] < 1:
+            raise ValueError(
+                f"a loss with gammas={loss.gammas} needs unlabelled points, which "
+                "PairNet is not given; use it in a training loop of your own"
+            )
+        likely = isinstance(loss, PairLikelihoodLoss)
+        if self.flip_rates is not None and (loss is self.loss or not likely):
+            raise ValueError(
+                "flip_rates go with loss='likelihood'; with a loss of your own, give "
+                "them to it: PairLikelihoodLoss(flip_rates)"
+            )
+        if self.n_classes > 2 and not likely:
+            raise ValueError(
+                f"n_classes={self.n_classes} needs loss='likelihood'; the other losses "
+                "are for two classes"
+            )
+        criterion: nn.Module = loss
+        return criterion
+
+    def _check_output(self, shape: tuple[int, ...], n_points: int) -> None:
+        good = [(n_points,), (n_points, 1)]
+        if self.n_classes > 2:
+            good = [(n_points, self.n_classes)]
+        if shape not in good:
+            wanted = "(n,) or (n, 1)" if self.n_classes == 2 else f"(n, {good[0][1]})"
+            raise ValueError(
+                f"with n_classes={self.n_classes} the module must return scores of "
+                f"shape {wanted}; for {n_points} points it returned {shape}"
+            )
+
+    def _warn_if_nothing_learned(self, pairs: Pairs) -> None:
+        """Warn if the network puts all points into one class."""
+        some = self._scores(take_rows(pairs.X, np.arange(min(1000, pairs.n_points))))
+        classes = some > 0 if self.n_classes == 2 else some.argmax(axis=1)
+        if len(np.unique(classes)) == 1:
+            warnings.warn(
+                f"the network says the same of all points after {self.n_iter_} epochs: "
+                "it has not left the flat place where training begins. Try patience="
+                "None, another lr, batch normalisation in the module, or scaled "
+                "features; its last layer must be linear, without an activation",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _keep_for_certificate(
+        self, train: Answered, rng: RandomState
+    ) -> tuple[Answered, Answered | None]:
+        """Return the pairs to train on, and those that judge the result."""
+        if self.certificate_size is None:
+            return train, None
+        others, kept = split_for_assignment(
+            train.pairs,
+            train.t,
+            # Only certain answers can be counted; the others stay with training.
+            train.weight * (np.abs(train.t) == 1),
+            majority=1,
+            assignment_size=self.certificate_size,
+            rng=rng,
+            name="certificate_size",
+            purpose="the certificate",
+        )
+        learn = np.flatnonzero(others)
+        # A network may know a point by heart: what judges it, it must not have seen.
+        seen = np.zeros(train.pairs.n_points, dtype=bool)
+        seen[train.pairs.index[kept]] = True
+        apart = learn[~seen[train.pairs.index[learn]].any(axis=1)]
+        if 2 * len(apart) < len(learn):
+            raise ValueError(
+                f"the {len(kept)} pairs for the certificate share points with "
+                f"{len(learn) - len(apart)} of the {len(learn)} others, which would be "
+                "lost to training; lower certificate_size, or certify(net, pairs, t) "
+                "with pairs of other points"
+            )
+        return _those(train, apart), _those(train, kept)
+
+    def _certified(self, judged: Answered, *, learned: bool) -> Certificate:
+        """Return the certificate, with what is known of wrong answers."""
+        r1, r0 = self.flip_rates_ or (1.0, 0.0)
+        if not learned and np.isclose(1 - r1, r0):
+            return certify(self, judged.pairs, judged.t, flip_rate=float(r0))
+        says = self.predict_pairs(judged.pairs)
+        found = certificate_from_noisy_answers(says, judged.t, (r1, r0))
+        found = replace(found, cross_validated=False)
+        if learned:
+            # The rates themselves are a guess: there may be no noise at all.
+            plain = certify(self, judged.pairs, judged.t)
+            pair, clustering = found.pair_interval, found.clustering_interval
+            found = replace(
+                found,
+                pair_interval=(pair[0], plain.pair_interval[1]),
+                clustering_interval=(clustering[0], plain.clustering_interval[1]),
+            )
+        return found
+
+
+def _those(answered: Answered, which: Any) -> Answered:
+    pairs, t, weight = answered
+    return Answered(pairs[which].compact(), t[which], weight[which])

@@ -1,0 +1,207 @@
+"""Classifiers with probabilities, for two classes or more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.utils.validation import check_is_fitted
+
+from pairlearn.data.blockwise import by_blocks
+from pairlearn.data.containers import is_tensor, on_device_of
+from pairlearn.data.pairs import as_pairs
+from pairlearn.engine.risks import SoftmaxLink
+from pairlearn.models.base import PairClassifierBase, class_names
+from pairlearn.trust.assignment import Assignment, match_classes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from pairlearn.data.pairs import Pairs
+    from pairlearn.data.types import Floats, Ints, PointsLike
+
+__all__ = ["SEVERAL", "ProbabilisticPairClassifier"]
+
+SEVERAL = (
+    "majority settles the classes when there are two; for more, use assign_from_points "
+    "with a few labelled points"
+)
+
+
+class ProbabilisticPairClassifier(PairClassifierBase):
+    """Base of estimators whose scores are log-odds or, for more classes, logits.
+
+    A subclass has the constructor parameters `n_classes` and `classes` (None for the
+    usual names) and provides ``_reorder(order)``, which makes class c the group
+    ``order[c]``.
+    """
+
+    n_classes: int
+
+    @by_blocks
+    def predict_proba(self, X: PointsLike) -> Floats:
+        """Return the probability of each class for each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
+
+        Returns
+        -------
+        ndarray or, for a tensor X, tensor of shape (n_points, n_classes)
+            Columns in the order of `classes_`.
+        """
+        scores = self._own_scores(X)
+        if self.n_classes > 2:
+            each = scores.softmax(1) if is_tensor(scores) else softmax(scores, axis=1)
+        elif is_tensor(scores):
+            # The softmax of (-f / 2, f / 2) is (s(-f), s(f)).
+            each = (scores[:, None] * scores.new_tensor([-0.5, 0.5])).softmax(1)
+        else:
+            each = np.stack([expit(-scores), expit(scores)], axis=1)
+        probabilities: Floats = on_device_of(X, each)
+        return probabilities
+
+    def decision_function(self, X: PointsLike) -> Floats:
+        """Return the scores of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
+
+        Returns
+        -------
+        ndarray, or tensor for a tensor X, of shape (n_points,) or (n_points, n_classes)
+            One score for two classes, positive for the second; else one a class.
+        """
+        return super().decision_function(X)
+
+    @by_blocks
+    def predict(self, X: PointsLike) -> NDArray[Any]:
+        """Return the class of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse, data frame, tensor or dask array
+            Points, of shape (n_points, n_features).
+
+        Returns
+        -------
+        ndarray or, for a tensor X and classes that are numbers, tensor (n_points,)
+        """
+        if self.n_classes == 2:
+            return super().predict(X)
+        return self._named(X, self._own_scores(X).argmax(axis=1))
+
+    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
+        """Return a number for each pair that is positive for "same".
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            f(x) f(x') for two classes, else the log-odds of "same".
+        """
+        if self.n_classes == 2:
+            return super().pair_score(pairs)
+        scores = self._pair_scores(as_pairs(pairs))
+        same, different, _ = SoftmaxLink().log_probabilities(*scores)
+        return same - different
+
+    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
+        """Return +1 for pairs whose points are predicted to be of one class, else -1.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+        """
+        if self.n_classes == 2:
+            return super().predict_pairs(pairs)
+        left, right = self._pair_scores(as_pairs(pairs))
+        return np.where(left.argmax(axis=1) == right.argmax(axis=1), 1.0, -1.0)
+
+    def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
+        """Settle which group is which class from a few labelled points.
+
+        With more than two classes the groups are matched to the labels one to one, so
+        that the fewest labelled points disagree.
+
+        Parameters
+        ----------
+        X : array-like, sparse or data frame of shape (n_points, n_features)
+            Points.
+        y : array-like of shape (n_points,)
+            Their classes, from `classes_`.
+
+        Returns
+        -------
+        self
+        """
+        if self.n_classes == 2:
+            return super().assign_from_points(X, y)
+        check_is_fitted(self)
+        group = self._host_scores(X).argmax(axis=1)
+        labels = self._check_labels(y, len(group))
+        table = np.stack(
+            [np.bincount(group[labels == c], minlength=self.n_classes)
+             for c in self.classes_]
+        )  # fmt: skip
+        order = match_classes(table)
+        self._reorder(order)
+        error = 1 - table[np.arange(self.n_classes), order].sum() / len(labels)
+        self.assignment_ = Assignment(
+            sign=1, method="points", bound=None, error=error, n_points=len(labels)
+        )
+        return self
+
+    def assign_from_pairs(
+        self,
+        pairs: Pairs | ArrayLike,
+        t: ArrayLike,
+        *,
+        majority: Any,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Settle which side is which from pairs; for two classes.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+            Pairs that were not used in `fit`.
+        t : array-like of shape (n_pairs,)
+            Answers.
+        majority : {+1, -1} or class name
+            Which class holds more than half of the points.
+        sample_weight : array-like of shape (n_pairs,), optional
+            Weights of the pairs.
+
+        Returns
+        -------
+        self
+        """
+        if self.n_classes > 2:
+            raise ValueError(SEVERAL)
+        return super().assign_from_pairs(
+            pairs, t, majority=majority, sample_weight=sample_weight
+        )
+
+    def _class_names(self) -> NDArray[Any]:
+        names: Any = self.classes
+        if names is None:
+            names = (-1, 1) if self.n_classes == 2 else range(self.n_classes)
+        return class_names(names, self.n_classes)
+
+    def _reorder(self, order: Ints) -> None:
+        raise NotImplementedError

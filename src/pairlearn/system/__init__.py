@@ -1,0 +1,1 @@
+"""What the operating system gives: threads, forks, files that are written whole."""

@@ -1,0 +1,1 @@
+"""What may be believed: theory, metrics, certificates, classes, wrong answers."""

@@ -1,0 +1,501 @@
+r"""Certificates: the error of a classifier, from pairs, without a class label.
+
+By Theorem 1 the pair error is the classification error in disguise. Disagreements
+between a fixed classifier and the answers of fresh random pairs are coin flips with
+probability R_pair, so an exact binomial interval for R_pair, carried through the
+theorem (which is monotone), is an interval for the clustering error with the same
+confidence.
+
+A certificate is valid if the pairs
+
+* were drawn at random: the two points of a pair are independent draws from the
+  population that the classifier will be used on;
+* were not used to train, choose or orient the classifier;
+* share no point with each other.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from pairlearn.data.checks import check_answers
+from pairlearn.data.containers import on_host
+from pairlearn.data.pairs import Pairs, as_pairs
+from pairlearn.trust.theory import (
+    clustering_error_from_pair_error,
+    pair_error_from_error,
+    prior_from_same_rate,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from pairlearn.data.types import Floats
+
+__all__ = [
+    "Certificate",
+    "PriorEstimate",
+    "certificate_from_counts",
+    "certificate_from_noisy_answers",
+    "certify",
+    "clopper_pearson",
+    "pairs_for_certificate",
+    "prior_from_answers",
+]
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The error of a classifier, estimated from pairs.
+
+    Attributes
+    ----------
+    pair_error : float
+        How often the classifier disagrees with the (noise-free) answer.
+    pair_interval : tuple of float
+        Its Clopper-Pearson interval.
+    clustering_error : float
+        The error up to swapping the two classes, by Theorem 1. It is the error
+        itself once the class assignment is right.
+    clustering_interval : tuple of float
+        Its interval, at the same confidence.
+    n_pairs : int
+        How many pairs it rests on.
+    confidence : float
+        How often intervals made like this contain the truth, at least.
+    flip_rate : float
+        The assumed rate of wrong answers.
+    cross_validated : bool
+        Whether each pair was judged by a model trained without it, rather than all by
+        the model itself. Such a certificate is an estimate: those models had fewer
+        pairs, and their judgements depend on each other.
+    """
+
+    pair_error: float
+    pair_interval: Interval
+    clustering_error: float
+    clustering_interval: Interval
+    n_pairs: int
+    confidence: float
+    flip_rate: float = 0.0
+    cross_validated: bool = False
+
+    def __str__(self) -> str:
+        low, high = self.clustering_interval
+        noise = f", {self.flip_rate:.1%} wrong answers" if self.flip_rate else ""
+        noise += ", cross-validated: an estimate" * bool(self.cross_validated)
+        return (
+            f"error {self.clustering_error:.1%}, between {low:.1%} and {high:.1%}, "
+            f"up to swapping the classes ({100 * self.confidence:g}% confidence, "
+            f"{self.n_pairs} pairs{noise})"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Certificate: {self}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table with a bar for each interval, for notebooks."""
+        rows = [
+            ("clustering error", self.clustering_error, self.clustering_interval),
+            ("pair error", self.pair_error, self.pair_interval),
+        ]
+        left = 'style="text-align:left"'
+        body = "".join(
+            f"<tr><th {left}>{name}</th><td {left}><b>{value:.1%}</b></td>"
+            f"<td {left}>{low:.1%} – {high:.1%}</td><td>{_bar(value, low, high)}</td>"
+            "</tr>"
+            for name, value, (low, high) in rows
+        )
+        noise = f", assuming {self.flip_rate:.1%} wrong answers" * bool(self.flip_rate)
+        noise += ", cross-validated: an estimate" * bool(self.cross_validated)
+        caption = html.escape(
+            f"Certificate: {100 * self.confidence:g}% confidence from {self.n_pairs} "
+            f"pairs{noise}; no class labels used"
+        )
+        return (
+            f"<table><caption {left}>{caption}</caption><thead><tr><th></th>"
+            f"<th {left}>estimate</th><th {left}>interval</th><th {left}>0 – 50 %</th>"
+            f"</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+
+def certify(
+    clf: Any,
+    pairs: Pairs | ArrayLike,
+    t: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    flip_rate: float = 0.0,
+) -> Certificate:
+    """Estimate the error of a classifier from pairs, with a confidence interval.
+
+    Valid for pairs drawn at random, not used for training or class assignment, and
+    sharing no point; see the notes.
+
+    Parameters
+    ----------
+    clf : object
+        Fitted, with a method ``predict(X)`` for points: an estimator of this
+        package, a pipeline, or any binary classifier.
+    pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
+        Fresh random pairs.
+    t : array-like of shape (n_pairs,)
+        Their answers, -1 or +1.
+    confidence : float, default=0.95
+        Confidence of the intervals.
+    flip_rate : float, default=0
+        The rate at which answers are wrong, whatever the truth; below 1/2. With
+        rate e the observed disagreement is e + (1 - 2e) R_pair, which is solved
+        for R_pair.
+
+    Returns
+    -------
+    Certificate
+
+    Warns
+    -----
+    UserWarning
+        If pairs share points: disagreements are then dependent and the interval is
+        too narrow.
+
+    Notes
+    -----
+    *Guaranteed:* for such pairs the interval contains the clustering error with
+    probability at least `confidence`. *Not guaranteed:* anything for pairs chosen
+    for a reason (hard cases, neighbours), for pairs the model has seen, or for the
+    class assignment, which the clustering error ignores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn import CIPSClassifier, Pairs, certify
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=1200)
+    >>> X = rng.normal(size=(1200, 2)) + 2 * y[:, None]
+    >>> pairs, t = Pairs.sample(X, 600, y, random_state=0)
+    >>> clf = CIPSClassifier().fit(pairs[:200], t[:200])
+    >>> certify(clf, pairs[200:], t[200:])
+    <Certificate: error 7.3%, between 5.5% and 9.5%, up to swapping the classes (95%
+    confidence, 400 pairs)>
+    """
+    if not hasattr(clf, "predict"):
+        raise TypeError(
+            "certify(clf, pairs, t) wants a fitted classifier first; got "
+            f"{type(clf).__name__}, which has no method predict"
+        )
+    pairs = as_pairs(pairs)
+    answers = check_answers(t, len(pairs), pairs.index)
+    if not len(pairs):
+        raise ValueError("a certificate needs at least one pair")
+    if np.any(np.abs(answers) != 1):
+        raise ValueError(
+            "a certificate counts disagreements, so its answers must be -1 or +1; for "
+            "uncertain answers pass their signs and a flip_rate"
+        )
+    _check_confidence(confidence)
+    _check_flip_rate(flip_rate)
+    if not pairs.is_disjoint():
+        warnings.warn(
+            "some pairs share points, so their disagreements are not independent and "
+            "the interval is too narrow; take pairs that share none: "
+            "keep = pairs.disjoint(); certify(clf, pairs[keep], t[keep])",
+            stacklevel=2,
+        )
+    compact = pairs.compact()
+    predicted = np.asarray(on_host(clf.predict(compact.X)))
+    if len(np.unique(predicted)) > 2:
+        raise ValueError(
+            "a certificate is for classifiers into two classes (Theorem 1); this one "
+            f"predicts {len(np.unique(predicted))}"
+        )
+    n_wrong = int(np.sum(compact.answers(predicted) != answers))
+    if clopper_pearson(n_wrong, len(pairs), confidence)[1] < flip_rate:
+        warnings.warn(
+            f"the answers disagree with the classifier in {n_wrong / len(pairs):.1%} "
+            f"of pairs, fewer than the {flip_rate:.1%} that are said to be wrong: "
+            "flip_rate seems too high, and the certificate says nothing",
+            stacklevel=2,
+        )
+    return certificate_from_counts(n_wrong, len(pairs), confidence, flip_rate)
+
+
+def certificate_from_counts(
+    n_wrong: int,
+    n_pairs: int,
+    confidence: float = 0.95,
+    flip_rate: float = 0.0,
+    *,
+    cross_validated: bool = False,
+) -> Certificate:
+    """Return the certificate of so many disagreements in so many pairs.
+
+    Parameters
+    ----------
+    n_wrong, n_pairs : int
+        How many answers disagree with the classifier, and out of how many.
+    confidence, flip_rate : float
+        As for :func:`certify`.
+    cross_validated : bool
+        Whether each pair was judged by a model trained without it.
+
+    Returns
+    -------
+    Certificate
+    """
+    observed = np.array(
+        [n_wrong / n_pairs, *clopper_pearson(n_wrong, n_pairs, confidence)]
+    )
+    pair = _without_flips(observed, flip_rate)
+    clustering = clustering_error_from_pair_error(pair)
+    return Certificate(
+        pair_error=float(pair[0]),
+        pair_interval=(float(pair[1]), float(pair[2])),
+        clustering_error=float(clustering[0]),
+        clustering_interval=(float(clustering[1]), float(clustering[2])),
+        n_pairs=n_pairs,
+        confidence=confidence,
+        flip_rate=flip_rate,
+        cross_validated=cross_validated,
+    )
+
+
+def certificate_from_noisy_answers(
+    says: Floats, t: Floats, rates: Interval, *, confidence: float = 0.95
+) -> Certificate:
+    r"""Return a cross-validated certificate where either kind of answer may be wrong.
+
+    Among the pairs that the classifier calls the same, the share of answers "same" is
+    q = r0 + (r1 - r0) s, with s the share that are truly the same; likewise among those
+    that it calls different. Solved for s in both groups, the pair error is
+    P(says same) (1 - s_same) + P(says different) s_different. The interval joins exact
+    intervals for q in both groups, each with half of the risk.
+
+    Parameters
+    ----------
+    says : ndarray of shape (n_pairs,)
+        What the classifier says, -1 or +1.
+    t : ndarray of shape (n_pairs,)
+        Answers, -1 or +1.
+    rates : tuple of float
+        (r1, r0): P(answer same | same) and P(answer same | different).
+    confidence : float, default=0.95
+        Confidence of the intervals.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.choice([-1, 1], 4000)
+    >>> says = np.where(rng.random(4000) < 0.1, -truth, truth)
+    >>> t = np.where(rng.random(4000) < 0.4, -1, truth)  # "same" is often missed
+    >>> certificate = certificate_from_noisy_answers(says, t, (0.6, 0.0))
+    >>> round(certificate.pair_error, 1)
+    0.1
+    """
+    r1, r0 = rates
+    pair = np.zeros(3)
+    for kind in (1, -1):
+        answers = t[says == kind]
+        if not len(answers):
+            continue
+        n_same = int(np.sum(answers > 0))
+        ends = clopper_pearson(n_same, len(answers), (1 + confidence) / 2)
+        share = np.array([n_same / len(answers), *ends])
+        truly_same = np.clip((share - r0) / (r1 - r0), 0.0, 1.0)
+        # A larger share of "same" is fewer errors here, and more errors there.
+        wrong = (1 - truly_same)[[0, 2, 1]] if kind > 0 else truly_same
+        pair += len(answers) / len(t) * wrong
+    clustering = clustering_error_from_pair_error(pair)
+    same = float(np.clip((np.mean(t > 0) - r0) / (r1 - r0), 0.0, 1.0))
+    return Certificate(
+        pair_error=float(pair[0]),
+        pair_interval=(float(pair[1]), float(pair[2])),
+        clustering_error=float(clustering[0]),
+        clustering_interval=(float(clustering[1]), float(clustering[2])),
+        n_pairs=len(t),
+        confidence=confidence,
+        flip_rate=same * (1 - r1) + (1 - same) * r0,
+        cross_validated=True,
+    )
+
+
+def clopper_pearson(n_hits: int, n_trials: int, confidence: float = 0.95) -> Interval:
+    """Return the exact interval for a probability from hits in independent trials.
+
+    Parameters
+    ----------
+    n_hits, n_trials : int
+        How often it happened, and out of how many.
+    confidence : float, default=0.95
+        Confidence, shared equally by both sides.
+
+    Returns
+    -------
+    tuple of float
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(5, 100)
+    >>> round(low, 4), round(high, 4)
+    (0.0164, 0.1128)
+    """
+    if not 0 <= n_hits <= n_trials or n_trials < 1:
+        raise ValueError(f"there cannot be {n_hits} hits in {n_trials} trials")
+    _check_confidence(confidence)
+    tail = (1 - confidence) / 2
+    low: float = betaincinv(n_hits, n_trials - n_hits + 1, tail) if n_hits else 0.0
+    high = 1.0
+    if n_hits < n_trials:
+        high = betaincinv(n_hits + 1, n_trials - n_hits, 1 - tail)
+    return float(low), float(high)
+
+
+def pairs_for_certificate(
+    error: float, width: float, *, confidence: float = 0.95, flip_rate: float = 0.0
+) -> int:
+    """Return how many pairs make the interval of a certificate at most `width` wide.
+
+    Parameters
+    ----------
+    error : float
+        The clustering error that the classifier is expected to have, below 1/2.
+    width : float
+        The wanted width of the interval for the clustering error.
+    confidence, flip_rate : float
+        As for :func:`certify`.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> pairs_for_certificate(error=0.1, width=0.05)
+    380
+    """
+    if not 0 <= error < 0.5:
+        raise ValueError(f"error must be at least 0 and below 1/2; got {error}")
+    if not 0 < width < 0.5:
+        raise ValueError(f"width must lie strictly between 0 and 1/2; got {width}")
+    _check_confidence(confidence)
+    _check_flip_rate(flip_rate)
+    rate = flip_rate + (1 - 2 * flip_rate) * float(pair_error_from_error(error))
+
+    def is_narrow(n_pairs: int) -> bool:
+        ends = np.array(clopper_pearson(round(rate * n_pairs), n_pairs, confidence))
+        low, high = clustering_error_from_pair_error(_without_flips(ends, flip_rate))
+        return bool(high - low <= width)
+
+    enough = 1
+    while not is_narrow(enough):
+        enough *= 2
+    too_few = enough // 2
+    while enough - too_few > 1:
+        middle = (enough + too_few) // 2
+        enough, too_few = (middle, too_few) if is_narrow(middle) else (enough, middle)
+    return enough
+
+
+@dataclass(frozen=True)
+class PriorEstimate:
+    """The prior of the majority class, estimated from answers.
+
+    Attributes
+    ----------
+    majority_prior : float
+        The estimate, at least 1/2.
+    interval : tuple of float
+        Its confidence interval.
+    n_pairs : int
+        How many answers it rests on.
+    confidence : float
+        Confidence of the interval.
+    """
+
+    majority_prior: float
+    interval: Interval
+    n_pairs: int
+    confidence: float
+
+
+def prior_from_answers(t: ArrayLike, *, confidence: float = 0.95) -> PriorEstimate:
+    """Estimate the prior of the majority class from answers to random pairs.
+
+    P(t = +1) = p^2 + (1 - p)^2, so max(p, 1 - p) = (1 + sqrt(2 P(t = +1) - 1)) / 2:
+    the prior follows up to a swap of the classes. Near prior 1/2 the square root
+    makes the interval wide.
+
+    Parameters
+    ----------
+    t : array-like of shape (n_pairs,)
+        Answers to random pairs that share no point. Soft answers count by their
+        expectation, and the interval is then wider than it need be.
+    confidence : float, default=0.95
+        Confidence of the interval.
+
+    Returns
+    -------
+    PriorEstimate
+
+    Examples
+    --------
+    >>> prior_from_answers([1] * 58 + [-1] * 42).majority_prior
+    0.7
+    """
+    answers = check_answers(t, np.size(t))
+    if not len(answers):
+        raise ValueError("at least one answer is needed")
+    _check_confidence(confidence)
+    n_same = float(np.sum((1 + answers) / 2))
+    low, _ = clopper_pearson(math.floor(n_same), len(answers), confidence)
+    _, high = clopper_pearson(math.ceil(n_same), len(answers), confidence)
+    rates = np.array([n_same / len(answers), low, high])
+    prior = np.round(prior_from_same_rate(rates), 12)
+    return PriorEstimate(
+        majority_prior=float(prior[0]),
+        interval=(float(prior[1]), float(prior[2])),
+        n_pairs=len(answers),
+        confidence=confidence,
+    )
+
+
+def _check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(
+            f"confidence must lie strictly between 0 and 1; got {confidence}"
+        )
+
+
+def _check_flip_rate(flip_rate: float) -> None:
+    if not 0 <= flip_rate < 0.5:
+        raise ValueError(f"flip_rate must be at least 0 and below 1/2; got {flip_rate}")
+
+
+def _without_flips(observed: Floats, flip_rate: float) -> Floats:
+    """Solve observed = e + (1 - 2e) R_pair for R_pair, within [0, 1]."""
+    return np.clip((observed - flip_rate) / (1 - 2 * flip_rate), 0.0, 1.0)
+
+
+def _bar(value: float, low: float, high: float) -> str:
+    """Draw an interval on a scale from 0 to 1/2, as inline SVG."""
+    x, left, right = (400 * min(v, 0.5) for v in (value, low, high))
+    return (
+        '<svg width="200" height="14" viewBox="0 0 200 14" role="img">'
+        '<rect x="0" y="6" width="200" height="2" fill="#bbb"/>'
+        f'<rect x="{left:.1f}" y="3" width="{max(right - left, 1):.1f}" height="8" '
+        'rx="4" fill="#4c78a8" fill-opacity="0.5"/>'
+        f'<circle cx="{x:.1f}" cy="7" r="4" fill="#1f3b5c"/></svg>'
+    )
