@@ -19,7 +19,7 @@ from pairlearn.engine.points import as_points
 from pairlearn.engine.risks import ProductRisk, answer_coefficients
 from pairlearn.engine.solvers import best_length, eigenvectors, minimise_lbfgs
 from tests.conftest import common_task
-from tests.test_linear import random_problem
+from tests.models.test_linear import random_problem
 
 ALPHA = 1e-4
 BATCH, RATE, EPOCHS = 64, 0.01, 500

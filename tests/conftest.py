@@ -7,7 +7,7 @@ from sklearn.datasets import make_classification
 from pairlearn import CIPSClassifier, Pairs, save
 from pairlearn.models.auto import choose, classifier
 from pairlearn.models.auto.kernels import Kernel
-from tests.cli_files import write
+from tests.support.cli_files import write
 
 
 def common_task():

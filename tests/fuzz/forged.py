@@ -29,7 +29,7 @@ from pairlearn import load
 from pairlearn.files.archive import ModelFileError
 from pairlearn.files.saving import _parts
 from tests.fuzz.models import fitted, names
-from tests.model_files import unchecked
+from tests.support.model_files import unchecked
 
 # Seconds of the processor for one forgery, to load and to use, and bytes.
 LONGEST, MOST = 10, 2**30

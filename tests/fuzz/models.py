@@ -42,7 +42,7 @@ from pairlearn import (
 )
 from pairlearn.files.tables.encoder import ReadDates, ReadNumbers, ReadText
 from pairlearn.files.trusted_types import TYPES
-from tests.estimators import ESTIMATORS
+from tests.support.estimators import ESTIMATORS
 
 # Networks are not saved in files.
 _OWN = {

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.fuzz.subjects import SUBJECTS, TABLES, Refused
-from tests.limited import most_memory
+from tests.support.limited import most_memory
 
 # Of the processor, which other work on the machine does not lengthen.
 MOST_SECONDS = 30
