@@ -2,7 +2,9 @@
 # missing or older than pyproject.toml or the constraints.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+# Where a virtual environment keeps its programs.
+PROGRAMS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(PROGRAMS)
 OLDEST := .venv-oldest
 # Each rival of the benchmarks has an environment of its own, pinned to what it runs on.
 RIVALS := $(patsubst benchmarks/rivals/%.txt,.venv-rivals-%,$(wildcard benchmarks/rivals/*.txt))
@@ -10,7 +12,7 @@ RIVALS := $(patsubst benchmarks/rivals/%.txt,.venv-rivals-%,$(wildcard benchmark
 PIN := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PAIRLEARN_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test fuzz test-slow test-oldest lint format bench bench-accuracy bench-gpu bench-reading bench-scale docs clean
+.PHONY: help demo test coverage fuzz test-slow test-oldest lint format bench bench-accuracy bench-gpu bench-reading bench-scale docs clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -29,7 +31,10 @@ fuzz: $(VENV)/dev.stamp  ## damaged files of each kind and forged models, by the
 	$(PIN) $(BIN)/python -m tests.fuzz.forged
 
 test-oldest: $(OLDEST)/test.stamp  ## the same tests on the oldest supported versions
-	$(PIN) $(OLDEST)/bin/python -m pytest -n auto -q
+	$(PIN) $(OLDEST)/$(PROGRAMS)/python -m pytest -n auto -q
+
+coverage: $(VENV)/dev.stamp  ## which lines no test reaches; a page in .coverage-html
+	$(PIN) $(BIN)/python -m pytest -n auto -q --cov=pairlearn --cov-report=html:.coverage-html --cov-report=term:skip-covered
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy strict on src, and which room imports which
 	$(BIN)/ruff check .
@@ -64,7 +69,7 @@ docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
 	$(PIN) $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 
 clean:  ## remove everything that the targets above made
-	rm -rf .venv* docs/_build docs/gallery .pytest_cache .mypy_cache .ruff_cache pairlearn-demo.png
+	rm -rf .venv* docs/_build docs/gallery .pytest_cache .mypy_cache .ruff_cache .coverage* pairlearn-demo.png
 
 # One environment for all targets; each adds the extra that it needs.
 $(VENV)/%.stamp: pyproject.toml constraints.txt
@@ -76,11 +81,11 @@ $(VENV)/%.stamp: pyproject.toml constraints.txt
 $(OLDEST)/%.stamp: pyproject.toml constraints-oldest.txt
 	@echo "building $(OLDEST): about a minute, once"
 	@$(PYTHON) -m venv $(OLDEST)
-	@$(OLDEST)/bin/pip install -qq -c constraints-oldest.txt -e ".[$*]"
+	@$(OLDEST)/$(PROGRAMS)/pip install -qq -c constraints-oldest.txt -e ".[$*]"
 	@touch $@
 
 .venv-rivals-%/rival.stamp: benchmarks/rivals/%.txt
 	@echo "building $(@D): about a minute, once"
 	@$(PYTHON) -m venv $(@D)
-	@$(@D)/bin/pip install -qq -r $<
+	@$(@D)/$(PROGRAMS)/pip install -qq -r $<
 	@touch $@
