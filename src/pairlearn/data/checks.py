@@ -27,6 +27,7 @@ __all__ = [
     "check_index",
     "check_prior",
     "check_weights",
+    "check_whole",
     "is_finite",
     "not_finite",
     "plain_answers",
@@ -238,6 +239,13 @@ def check_choice(name: str, value: Any, known: Iterable[Any]) -> None:
     known = list(known)
     if value not in known:
         raise ValueError(f"unknown {name} {value!r}; the known ones are {known}")
+
+
+def check_whole(name: str, value: Any, least: int = 1) -> None:
+    """Refuse anything but a whole number that is large enough."""
+    if not isinstance(value, numbers.Integral) or value < least:
+        above = " above 0" if least == 1 else f", {least} or above"
+        raise ValueError(f"{name} must be a whole number{above}; got {value!r}")
 
 
 def check_flip_rates(

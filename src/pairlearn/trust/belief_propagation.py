@@ -103,12 +103,11 @@ def cavity(p: Floats, index: Ints, t: Floats, rate: float) -> Floats:
     n_points, n_classes = p.shape
     field = np.log(np.clip(p, 1e-12, None))
     same = agree(1 - rate, (1 + t) / 2)
-    links = sparse.csr_array((np.ones(len(t)), index.T), shape=(n_points, n_points))
-    _, component = csgraph.connected_components(links, directed=False)
+    graph = sparse.csr_array((np.ones(len(t)), index.T), shape=(n_points, n_points))
+    _, component = csgraph.connected_components(graph, directed=False)
     size = np.bincount(component)
     of_pair = component[index[:, 0]] if len(t) else np.empty(0, dtype=int)
-    n_links = np.bincount(of_pair, minlength=len(size))
-    has_cycle = n_links >= size
+    has_cycle = np.bincount(of_pair, minlength=len(size)) >= size
     # The logarithm, as the number of states of a large component overflows.
     small = has_cycle & (size * np.log(n_classes) <= np.log(_STATES) + 1e-9)
     q = np.empty(len(t))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,7 +10,7 @@ from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
-from pairlearn.data.checks import check_flip_rates
+from pairlearn.data.checks import check_flip_rates, check_whole
 from pairlearn.engine.points import as_points
 from pairlearn.models.auto.choose import Chooser, Folds, Problem, deal_folds, refit
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
@@ -251,11 +250,7 @@ class PairClassifier(ProbabilisticPairClassifier):
             ("n_folds", 2),
             ("max_pairs", 2),
         ):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < least:
-                raise ValueError(
-                    f"{name} must be a whole number, {least} or above; got {value!r}"
-                )
+            check_whole(name, getattr(self, name), least)
         if self.majority is not None:
             if self.n_classes > 2:
                 raise ValueError(SEVERAL)
