@@ -205,6 +205,8 @@ def test_auto_takes_the_rates_of_the_classifier_for_a_guess():
     found = certify(clf, pairs, t, flip_rates="auto")
     assert found.clustering_error == known.clustering_error
     assert found.clustering_interval == (0.0, plain.clustering_interval[1])
+    clf.flip_rates_ = (0.3, 0.6)
+    assert certify(clf, pairs, t, flip_rates="auto") == plain
     # The same in a pipeline, and for rates that seem too high no word about a guess.
     pipeline = make_pair_pipeline(CIPSClassifier(flip_rates=(0.7, 0.2)))
     agreed = pairs.answers(pipeline.fit(pairs, t).predict(pairs.X))

@@ -138,18 +138,17 @@ def rates_of(clf: Any) -> Rates:
     """Return (r1, r0) as a classifier, or the last step of a pipeline, takes them."""
     last = clf[-1] if hasattr(clf, "steps") else clf
     r1, r0 = getattr(last, "flip_rates_", None) or RIGHT
-    return float(r1), float(r0)
+    # Rates that were learned may say that answers mean nothing; then they help nobody.
+    return (float(r1), float(r0)) if r1 > r0 else RIGHT
 
 
 def _warn_if_too_high(says: Floats, t: Floats, rates: Rates, confidence: float) -> None:
     """Warn if the answers are right more often than the rates allow."""
+    level = (1 + confidence) / 2
     for kind, name, rate in ((1, "same", 1 - rates[0]), (-1, "different", rates[1])):
         disagrees = t[says == kind] != kind
-        n_wrong, n_pairs = int(np.sum(disagrees)), len(disagrees)
-        if (
-            n_pairs
-            and clopper_pearson(n_wrong, n_pairs, (1 + confidence) / 2)[1] < rate
-        ):
+        n_wrong, n_pairs = int(disagrees.sum()), len(disagrees)
+        if n_pairs and clopper_pearson(n_wrong, n_pairs, level)[1] < rate:
             warnings.warn(
                 f"the answers disagree with the classifier in {n_wrong / n_pairs:.1%} "
                 f"of the pairs that it calls {name}, fewer than the {rate:.1%} that "
