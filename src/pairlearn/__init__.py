@@ -48,7 +48,7 @@ _HOME = {
     "PairMetaClassifier": "models.meta",
     "ConstrainedKMeans": "models.cluster",
     "ConstrainedSpectralClustering": "models.cluster",
-    "certify": "trust.certificate",
+    "certify": "trust.certify",
     "Certificate": "trust.certificate",
     "PairKFold": "data.folds",
     "OnPoints": "models.compose",
@@ -85,7 +85,8 @@ if TYPE_CHECKING:
     )
     from pairlearn.models.meta import PairMetaClassifier
     from pairlearn.models.multiclass import OneVsRestPairClassifier, answers_per_class
-    from pairlearn.trust.certificate import Certificate, certify, prior_from_answers
+    from pairlearn.trust.certificate import Certificate, prior_from_answers
+    from pairlearn.trust.certify import certify
     from pairlearn.trust.metrics import clustering_error, pair_error
     from pairlearn.trust.suspicious import suspicious_answers
 

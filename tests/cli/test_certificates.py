@@ -11,10 +11,11 @@ from typer.testing import CliRunner
 from pairlearn import Pairs, save
 from pairlearn.cli.app import app
 from pairlearn.cli.certify import certify_tables
-from pairlearn.cli.fit import FitOptions, fit_tables, keep_aside
+from pairlearn.cli.fit import FitOptions, fit_tables
 from pairlearn.cli.inputs import Columns
 from pairlearn.cli.training_points import find_twins, recognise, remember
 from pairlearn.files.tables.errors import TableError
+from pairlearn.trust.certify import keep_aside
 
 N_POINTS = 240
 NUMBERED = Columns(first_row=1)

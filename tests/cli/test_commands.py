@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 import pairlearn
 from pairlearn.cli.app import app
-from pairlearn.cli.fit import keep_aside
 from pairlearn.cli.outputs import check_output
 from pairlearn.cli.predict import predict_table
 from pairlearn.files.saving import describe
 from pairlearn.system.writing import replacing
+from pairlearn.trust.certify import keep_aside
 
 N_POINTS = 400
 COLOURS = ("red", "green")

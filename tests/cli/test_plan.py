@@ -49,7 +49,7 @@ def test_width_and_coverage_by_simulation(error, width, confidence, flip_rate):
     intervals = []
     for _ in range(400):
         pairs, t = draw(rng, n_pairs, 0.3, error, flip_rate)
-        found = certify(Fixed(), pairs, t, confidence=confidence, flip_rate=flip_rate)
+        found = certify(Fixed(), pairs, t, confidence=confidence, flip_rates=flip_rate)
         intervals.append(found.clustering_interval)
     low, high = np.array(intervals).T
     expected = chance_of_width(n_pairs, error, width, confidence, flip_rate)

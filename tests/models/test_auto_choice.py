@@ -10,7 +10,6 @@ from scipy.special import expit, softmax
 from pairlearn import Pairs
 from pairlearn.models.auto import stack
 from pairlearn.models.auto.choose import deal_folds
-from pairlearn.models.auto.likelihood import probabilities
 from pairlearn.models.auto.stack import (
     Calibration,
     HeldOut,
@@ -22,6 +21,7 @@ from pairlearn.models.auto.stack import (
 )
 from pairlearn.trust.assignment import match_classes
 from pairlearn.trust.certificate import certificate_from_counts
+from pairlearn.trust.probabilities import probabilities
 
 # -- from candidates to one model ------------------------------------------------------
 

@@ -8,9 +8,9 @@ from pairlearn.models.auto.likelihood import (
     CERTAIN,
     Labels,
     PairLikelihood,
-    probabilities,
     says_same,
 )
+from pairlearn.trust.probabilities import probabilities
 from tests.support.auto_tasks import risk_by_loops
 
 N_POINTS, N_PAIRS, N_MODELS = 12, 25, 3

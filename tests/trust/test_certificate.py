@@ -6,6 +6,11 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from pairlearn import CIPSClassifier, Pairs, certify, make_pair_pipeline
+from pairlearn.trust.certificate import (
+    certificate_from_answers,
+    certificate_from_counts,
+)
+from pairlearn.trust.certify import keep_aside
 from pairlearn.trust.theory import pair_error_from_error
 
 
@@ -31,7 +36,7 @@ def test_coverage_of_two_thousand_certificates(flip_rate):
     truth, covered, covered_pair = Threshold.error, 0, 0
     for _ in range(2000):
         pairs, t = gaussian_pairs(150, rng, flip_rate=flip_rate)
-        certificate = certify(Threshold(), pairs, t, flip_rate=flip_rate)
+        certificate = certify(Threshold(), pairs, t, flip_rates=flip_rate)
         low, high = certificate.clustering_interval
         covered += low <= truth <= high
         low, high = certificate.pair_interval
@@ -55,7 +60,7 @@ def test_estimate_converges_to_the_error():
 def test_flip_rate_undoes_noise():
     rng = np.random.default_rng(0)
     pairs, t = gaussian_pairs(100_000, rng, flip_rate=0.2)
-    aware = certify(Threshold(), pairs, t, flip_rate=0.2)
+    aware = certify(Threshold(), pairs, t, flip_rates=0.2)
     naive = certify(Threshold(), pairs, t)
     assert aware.clustering_error == pytest.approx(Threshold.error, abs=6e-3)
     assert naive.clustering_error > Threshold.error + 0.05
@@ -99,7 +104,7 @@ def test_shared_points_warn_and_the_way_out_works():
 
 def test_reprs():
     pairs, t = gaussian_pairs(200, np.random.default_rng(0))
-    certificate = certify(Threshold(), pairs, t, flip_rate=0.01)
+    certificate = certify(Threshold(), pairs, t, flip_rates=0.01)
     low, high = certificate.clustering_interval
     for text in (repr(certificate), certificate._repr_html_()):
         for number in (certificate.clustering_error, low, high):
@@ -120,8 +125,110 @@ def test_only_two_classes_are_certified():
 def test_flip_rate_that_is_too_high_is_noticed():
     pairs, _ = gaussian_pairs(400, np.random.default_rng(0))
     agreed = Threshold().predict(pairs.X)[pairs.index].prod(axis=1)
-    with pytest.warns(UserWarning, match="flip_rate seems too high"):
-        certify(Threshold(), pairs, agreed, flip_rate=0.2)
+    with pytest.warns(UserWarning, match="flip_rates seem too high"):
+        certify(Threshold(), pairs, agreed, flip_rates=0.2)
+
+
+def said_and_answered(n_pairs, rng, prior, error, rates):
+    """What a classifier with some error says, and answers with some flip rates."""
+    y = rng.random((n_pairs, 2)) < prior
+    predicted = np.where(rng.random(y.shape) < error, ~y, y)
+    truth, says = (np.where(c[:, 0] == c[:, 1], 1, -1) for c in (y, predicted))
+    same = rng.random(n_pairs) < np.where(truth > 0, *rates)
+    return says, np.where(same, 1, -1)
+
+
+@pytest.mark.parametrize("rates", [(0.6, 0.0), (1.0, 0.2), (0.8, 0.05), (0.95, 0.3)])
+@pytest.mark.parametrize(
+    # In the last two, how often the classifier says "same" matters most.
+    ("prior", "error"),
+    [(0.5, 0.1), (0.9, 0.05), (0.95, 0.3), (1.0, 0.5)],
+)
+def test_coverage_with_two_flip_rates(prior, error, rates):
+    rng = np.random.default_rng(0)
+    truth, covered = 2 * error * (1 - error), 0
+    for _ in range(300):
+        says, t = said_and_answered(200, rng, prior, error, rates)
+        low, high = certificate_from_answers(says, t, rates).pair_interval
+        covered += low <= truth <= high
+    assert covered / 300 >= 0.95
+
+
+@pytest.mark.parametrize("rates", [(0.6, 0.0), (0.95, 0.3), (0.8, 0.2)])
+def test_two_flip_rates_undo_noise(rates):
+    rng = np.random.default_rng(0)
+    says, t = said_and_answered(100_000, rng, 0.7, 0.1, rates)
+    found = certificate_from_answers(says, t, rates)
+    assert found.clustering_error == pytest.approx(0.1, abs=0.01)
+    low, high = found.clustering_interval
+    assert low < found.clustering_error < high < low + 0.05
+    wrong = 0.58 * (1 - rates[0]) + 0.42 * rates[1]
+    assert found.flip_rate == pytest.approx(wrong, abs=0.01)
+
+
+def test_one_rate_and_two_that_are_alike_are_one_rule():
+    pairs, t = gaussian_pairs(300, np.random.default_rng(0), flip_rate=0.1)
+    said = Threshold().predict(pairs.X)[pairs.index].prod(axis=1)
+    counted = certificate_from_counts(int(np.sum(said != t)), 300, 0.95, 0.1)
+    for rates in (0.1, (0.9, 0.1), np.array([0.9, 0.1])):
+        found = certify(Threshold(), pairs, t, flip_rates=rates)
+        assert found.pair_error == pytest.approx(counted.pair_error)
+        assert found.pair_interval == pytest.approx(counted.pair_interval)
+        assert found.flip_rate == pytest.approx(0.1)
+
+
+# In the last one the wrong answers hide errors rather than add some.
+@pytest.mark.parametrize("rates", [(0.8, 0.2), (1.0, 0.3), (0.6, 0.0)])
+@pytest.mark.parametrize("none", [False, True])
+def test_rates_that_are_a_guess(rates, none):
+    says, t = said_and_answered(400, np.random.default_rng(0), 0.7, 0.3, rates)
+    says = np.full(400, -1) if none else says
+    plain = certificate_from_answers(says, t)
+    known = certificate_from_answers(says, t, rates)
+    found = certificate_from_answers(says, t, rates, guessed=True)
+    for name in ("pair_interval", "clustering_interval"):
+        low, high = getattr(found, name)
+        ends = np.array([getattr(plain, name), getattr(known, name)])
+        assert (low, high) == (0.0, ends[:, 1].max())
+    assert found.pair_error == known.pair_error
+    assert found.pair_interval[0] <= found.pair_error <= found.pair_interval[1]
+    assert certificate_from_answers(says, t, guessed=True) == plain
+
+
+def test_auto_takes_the_rates_of_the_classifier_for_a_guess():
+    pairs, t = gaussian_pairs(400, np.random.default_rng(0), flip_rate=0.2)
+    clf = Threshold()
+    plain = certify(clf, pairs, t)
+    assert certify(clf, pairs, t, flip_rates="auto") == plain
+    clf.flip_rates_ = (0.8, 0.25)
+    known = certify(clf, pairs, t, flip_rates=(0.8, 0.25))
+    found = certify(clf, pairs, t, flip_rates="auto")
+    assert found.clustering_error == known.clustering_error
+    assert found.clustering_interval == (0.0, plain.clustering_interval[1])
+    clf.flip_rates_ = (0.3, 0.6)
+    assert certify(clf, pairs, t, flip_rates="auto") == plain
+    # The same in a pipeline, and for rates that seem too high no word about a guess.
+    pipeline = make_pair_pipeline(CIPSClassifier(flip_rates=(0.7, 0.2)))
+    agreed = pairs.answers(pipeline.fit(pairs, t).predict(pairs.X))
+    guess = certify(pipeline, pairs, agreed, flip_rates="auto")
+    assert guess.flip_rate > 0.1
+    with pytest.warns(UserWarning, match="calls same, fewer than the 30.0%"):
+        certify(pipeline, pairs, agreed, flip_rates=(0.7, 0.0))
+    with pytest.warns(UserWarning, match="calls different, fewer than the 20.0%"):
+        certify(pipeline, pairs, agreed, flip_rates=(1.0, 0.2))
+
+
+def test_pairs_are_kept_from_those_that_may_be():
+    rng = np.random.RandomState(0)
+    pairs = Pairs(np.zeros((200, 1)), rng.permutation(200).reshape(-1, 2))
+    t, usable = rng.choice([-1.0, 1.0], 100), np.arange(100) % 4 == 0
+    trained, kept = keep_aside(pairs, t, 0.24, rng, usable=usable)
+    assert len(kept) == 24
+    assert usable[kept].all()
+    np.testing.assert_array_equal(np.union1d(trained, kept), np.arange(100))
+    for size, least, n_kept in [(24, 20, 24), (40, 20, 25), (5, 20, 0), (5, 5, 5)]:
+        _, kept = keep_aside(pairs, t, size, rng, usable=usable, least=least)
+        assert len(kept) == n_kept
 
 
 @pytest.mark.parametrize(
@@ -129,8 +236,11 @@ def test_flip_rate_that_is_too_high_is_noticed():
     [
         ({"t": [0.5, 1]}, "must be -1 or \\+1"),
         ({"confidence": 1.0}, "confidence"),
-        ({"flip_rate": 0.5}, "flip_rate"),
-        ({"flip_rate": -0.1}, "flip_rate"),
+        ({"flip_rates": 0.5}, "flip_rates"),
+        ({"flip_rates": -0.1}, "flip_rates"),
+        ({"flip_rates": (0.2, 0.8)}, "flip_rates"),
+        ({"flip_rates": "symmetric"}, "one of None, 'auto'$"),
+        ({"flip_rates": (0.9, 0.0), "confidence": -0.5}, "confidence.* got -0.5"),
         ({"t": [1]}, "2 pairs but 1 answers"),
         ({"pairs": np.zeros((0, 2, 1)), "t": []}, "at least one pair"),
     ],

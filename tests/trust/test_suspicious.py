@@ -21,13 +21,12 @@ from pairlearn import (
     suspicious_answers,
 )
 from pairlearn.data.cycles import in_contradictory_cycle
-from pairlearn.trust.belief_propagation import (
+from pairlearn.trust.belief_propagation import cavity, wrong
+from pairlearn.trust.calibration import (
     Scale,
-    cavity,
     class_probabilities,
     expected_rate,
     fit_scale,
-    wrong,
 )
 from tests.support.estimators import ESTIMATORS
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pairlearn.cli.fit import telling
+from pairlearn.cli.fit import note_on_noise, telling
 from pairlearn.cli.inputs import Columns, read_asked
-from pairlearn.cli.judge import judge, note_on_noise
 from pairlearn.cli.predict import check_columns, frame_for_model, wanted_columns
 from pairlearn.cli.training_points import find_twins, recognise
 from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.encoder import CellError
 from pairlearn.files.tables.errors import TableError
+from pairlearn.trust.certify import certify
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ def certify_tables(
     confidence : float
         As for :func:`pairlearn.certify`.
     noise : "auto", None, float or tuple
-        How often these answers are wrong; as for `judge`.
+        How often these answers are wrong; as `flip_rates` there.
     seed : int
         Which of the pairs that share points are taken.
 
@@ -107,8 +107,12 @@ def certify_tables(
     if soft:
         notes.append(f"{soft} soft or divided answer(s) count by their sign")
     with telling(notes):
-        certificate = judge(
-            model, given[kept], t[kept], noise, notes, confidence=confidence
+        certificate = certify(
+            model,
+            given[kept],
+            np.sign(t[kept]),
+            confidence=confidence,
+            flip_rates=noise,
         )
     if noise == "auto":
         notes += note_on_noise(model, certificate)

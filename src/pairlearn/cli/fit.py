@@ -14,15 +14,15 @@ from sklearn.utils import check_random_state
 import pairlearn
 from pairlearn.cli.explain import changes_of_side
 from pairlearn.cli.inputs import Asked, Columns, read_asked
-from pairlearn.cli.judge import judge, note_on_noise
 from pairlearn.cli.summary import FitSummary
 from pairlearn.cli.training_points import find_twins, remember
-from pairlearn.data.graph import disjoint_pairs
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.encoder import look_at_columns, make_encoder, tidy
 from pairlearn.files.tables.errors import TableError
 from pairlearn.models.auto import PairClassifier
 from pairlearn.models.compose import make_pair_pipeline
+from pairlearn.trust.certificate import RIGHT
+from pairlearn.trust.certify import certify, keep_aside, rates_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,12 +32,8 @@ if TYPE_CHECKING:
     from pairlearn.files.tables.encoder import Column
     from pairlearn.trust.certificate import Certificate
 
-__all__ = ["FitOptions", "about", "fit_tables", "keep_aside"]
+__all__ = ["FitOptions", "about", "fit_tables", "note_on_noise"]
 
-# Fewer pairs kept aside say next to nothing; then the certificate is cross-validated.
-_LEAST_KEPT = 20
-# Pairs that may be lost to training, as a multiple of those to be kept.
-_MOST_LOST = 1.5
 # Points by which the shares of the classes are told.
 _SHARE_POINTS = 2000
 # From this share of points in one class on, it is worth a word.
@@ -182,58 +178,6 @@ def fit_tables(
     return summary, about(summary, found, asked, trained, options)
 
 
-def keep_aside(
-    pairs: Pairs, t: Floats, share: float, rng: Any, group: Ints | None = None
-) -> tuple[Ints, Ints]:
-    """Divide pairs into those to train on and those to keep for the certificate.
-
-    No point of a kept pair is in a training pair or in another kept pair, so pairs
-    that share a point with a kept one are used for neither. Pairs whose points occur
-    in few others are kept first, since they cost least; for random pairs that is as
-    good as any choice. Where too few can be kept, none is.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        The pairs.
-    t : ndarray of shape (n_pairs,)
-        Their answers.
-    share : float
-        The share to keep, at most 1/2; 0: none.
-    rng : RandomState
-        Seed.
-    group : ndarray of shape (n_points,), optional
-        A number for each point; points with the same number are one.
-
-    Returns
-    -------
-    trained, kept : ndarray
-        Pair numbers.
-    """
-    n_pairs = len(pairs)
-    index = pairs.index if group is None else group[pairs.index]
-    everything, nothing = np.arange(n_pairs), np.arange(0)
-    if not share or share * n_pairs < _LEAST_KEPT:
-        return everything, nothing
-    degree = np.bincount(index.ravel(), minlength=pairs.n_points)
-    order = np.lexsort((rng.permutation(n_pairs), degree[index].sum(axis=1)))
-    place = np.empty(n_pairs, dtype=np.intp)
-    place[order] = np.arange(n_pairs)
-    chosen = disjoint_pairs(pairs.n_points, index, order)
-    chosen = chosen[np.argsort(place[chosen])][: round(share * n_pairs)]
-    # With which kept pair, in their order, each pair is lost to training.
-    step = np.full(pairs.n_points, len(chosen))
-    step[index[chosen]] = np.arange(len(chosen))[:, None]
-    lost_with = step[index].min(axis=1)
-    lost = np.cumsum(np.bincount(lost_with, minlength=len(chosen))[: len(chosen)])
-    n_kept = int(np.sum(lost <= _MOST_LOST * share * n_pairs))
-    kept, trained = np.sort(chosen[:n_kept]), np.flatnonzero(lost_with >= n_kept)
-    both_kinds = np.any(t[trained] > 0) and np.any(t[trained] < 0)
-    if len(kept) < _LEAST_KEPT or not both_kinds:
-        return everything, nothing
-    return trained, kept
-
-
 def _divide(
     pairs: Pairs,
     t: Floats,
@@ -285,7 +229,32 @@ def _certificate(
             f"{soft} of the {len(t)} pairs kept for the certificate have soft or "
             "divided answers, which count by their sign"
         )
-    return judge(model, pairs, t, options.noise, notes)
+    return certify(model, pairs, np.sign(t), flip_rates=options.noise)
+
+
+def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
+    """Return a sentence on what a certificate makes of rates that were not given."""
+    r1, r0 = rates = rates_of(model)
+    if certificate is None:
+        return []
+    if rates != RIGHT:
+        note = (
+            f"the model reckons with wrong answers: that {1 - r1:.1%} of pairs of the "
+            f"same kind are answered 'different', and {r0:.1%} of the others 'same'. "
+            "The error counts on that, which is a guess here. Its interval does not: "
+            "the lower end is 0, and the upper end holds even if no answer is wrong. "
+            f"If the rates are known, say them: --noise {r1:.3g},{r0:.3g}, or --noise "
+            "none"
+        )
+        return [note]
+    if not certificate.pair_error:
+        return []
+    note = (
+        "every answer is taken for right, so that a wrong one counts as an error of "
+        "the model. If some are wrong, the error is lower than the certificate says; "
+        "--noise 0.1 tells that one in ten is"
+    )
+    return [note]
 
 
 def notes_about_answers(pairs: Pairs, t: Floats, asked: Asked) -> list[str]:
@@ -375,6 +344,7 @@ def telling(notes: list[str]) -> Iterator[None]:
         # What is said about class assignment is told in other words, above.
         if mine and "class assignment" not in message:
             message = message.replace("pass noise=None", "say --noise none")
+            message = message.replace("flip_rates seem", "--noise seems")
             notes.append(message.replace("n_classes=2", "two"))
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "check_index",
     "check_prior",
     "check_weights",
+    "check_whole",
     "is_finite",
     "not_finite",
     "plain_answers",
@@ -240,26 +241,36 @@ def check_choice(name: str, value: Any, known: Iterable[Any]) -> None:
         raise ValueError(f"unknown {name} {value!r}; the known ones are {known}")
 
 
-def check_flip_rates(flip_rates: Any) -> tuple[float, float] | str | None:
-    """Return (r1, r0), "auto", "symmetric", or None for answers that are right.
+def check_whole(name: str, value: Any, least: int = 1) -> None:
+    """Refuse anything but a whole number that is large enough."""
+    if not isinstance(value, numbers.Integral) or value < least:
+        above = " above 0" if least == 1 else f", {least} or above"
+        raise ValueError(f"{name} must be a whole number{above}; got {value!r}")
+
+
+def check_flip_rates(
+    flip_rates: Any,
+    name: str = "flip_rates",
+    words: tuple[str, ...] = ("auto", "symmetric"),
+) -> tuple[float, float] | str | None:
+    """Return (r1, r0), one of some words, or None for answers that are right.
 
     A single number e stands for symmetric noise, (1 - e, e).
     """
-    if flip_rates is None or isinstance(flip_rates, str):
-        if flip_rates is not None:
-            check_choice("flip_rates", flip_rates, ("auto", "symmetric"))
+    if flip_rates is None or (isinstance(flip_rates, str) and flip_rates in words):
         return flip_rates
-    if isinstance(flip_rates, numbers.Real):
-        flip_rates = (1 - float(flip_rates), float(flip_rates))
-    rates = np.asarray(flip_rates, dtype=object).ravel()
+    rates = flip_rates
+    if isinstance(rates, numbers.Real):
+        rates = (1 - float(rates), float(rates))
+    rates = np.asarray(rates, dtype=object).ravel()
     numeric = len(rates) == 2 and all(isinstance(r, numbers.Real) for r in rates)
     r1, r0 = map(float, rates) if numeric else (0.0, 1.0)
     if not 0 <= r0 < r1 <= 1:
         raise ValueError(
-            "flip_rates must be (r1, r0) with 0 <= r0 < r1 <= 1, the rates at which "
-            "'same' is answered for pairs that are the same and for pairs that are "
-            "different; or a single rate below 1/2, 'auto' or 'symmetric'. Got "
-            f"{flip_rates!r}"
+            f"unknown {name} {flip_rates!r}; give (r1, r0) with 0 <= r0 < r1 <= 1, the "
+            "rates at which 'same' is answered for pairs that are the same and for "
+            "pairs that are different, a single rate below 1/2, or one of None, "
+            + ", ".join(map(repr, words))
         )
     return r1, r0
 

@@ -100,8 +100,6 @@ def split_for_assignment(
     majority: Any,
     assignment_size: float,
     rng: RandomState,
-    name: str = "assignment_size",
-    purpose: str = "class assignment",
 ) -> tuple[NDArray[np.bool_], Ints]:
     """Return which pairs are for training, and the numbers of those for assignment.
 
@@ -130,8 +128,8 @@ def split_for_assignment(
     kept = order[free[order]][: max(n_kept, 0)].astype(np.intp)
     if not 0 < n_kept < n_pairs - 1 or not len(kept):
         raise ValueError(
-            f"{name}={assignment_size} of {n_pairs} pairs leaves nothing for "
-            f"{purpose} or too little for training; give a share between 0 and "
+            f"assignment_size={assignment_size} of {n_pairs} pairs leaves nothing for "
+            "class assignment or too little for training; give a share between 0 and "
             "1, or a number of pairs, that leaves at least two pairs to train on"
         )
     train = np.ones(n_pairs, dtype=bool)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from pairlearn.data.blockwise import by_blocks
+from pairlearn.data.checks import check_whole
 from pairlearn.data.containers import on_device_of, take_rows
 from pairlearn.data.folds import point_folds
 from pairlearn.models.base import PairClassifierBase
 from pairlearn.models.linear.mcl import MCLClassifier
 from pairlearn.trust.assignment import majority_sign
+from pairlearn.trust.probabilities import agree, probabilities
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
@@ -173,11 +174,8 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
         -------
         ndarray of shape (n_points, 2)
         """
-        positive = expit(self._host_scores(X))
-        probabilities: Floats = on_device_of(
-            X, np.stack([1 - positive, positive], axis=1)
-        )
-        return probabilities
+        each: Floats = on_device_of(X, probabilities(self._host_scores(X)[:, None]))
+        return each
 
     def _check_parameters(self) -> None:
         if isinstance(self.estimator, type):
@@ -196,11 +194,7 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
                 "example with CalibratedClassifierCV"
             )
         for name, least in (("max_iter", 1), ("cv", 2)):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < least:
-                raise ValueError(
-                    f"{name} must be a whole number, {least} or above; got {value!r}"
-                )
+            check_whole(name, getattr(self, name), least)
         if self.initial is not None and not hasattr(self.initial, "predict_proba"):
             raise ValueError(
                 f"initial must have predict_proba, such as MCLClassifier(); "
@@ -278,7 +272,7 @@ def _responsibilities(
     Soft answers mix the two cases.
     """
     a, b = p[pairs.left], p[pairs.right]
-    same, different = a * b + (1 - a) * (1 - b), a * (1 - b) + (1 - a) * b
+    same, different = agree(a, b), agree(a, 1 - b)
     share = (1 + t) / 2
     left = share * a * b / same + (1 - share) * a * (1 - b) / different
     right = share * a * b / same + (1 - share) * (1 - a) * b / different
@@ -291,8 +285,7 @@ def _responsibilities(
 
 
 def _likelihood(pairs: Pairs, t: Floats, weight: Floats, p: Floats) -> float:
-    a, b = p[pairs.left], p[pairs.right]
-    same = a * b + (1 - a) * (1 - b)
+    same = agree(p[pairs.left], p[pairs.right])
     mean = np.average(
         (1 + t) / 2 * np.log(same) + (1 - t) / 2 * np.log(1 - same), weights=weight
     )

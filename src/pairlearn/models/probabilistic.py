@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.data.blockwise import by_blocks
@@ -14,6 +13,7 @@ from pairlearn.data.pairs import as_pairs
 from pairlearn.engine.risks import SoftmaxLink
 from pairlearn.models.base import PairClassifierBase, class_names
 from pairlearn.trust.assignment import Assignment, match_classes
+from pairlearn.trust.probabilities import probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -54,15 +54,16 @@ class ProbabilisticPairClassifier(PairClassifierBase):
             Columns in the order of `classes_`.
         """
         scores = self._own_scores(X)
-        if self.n_classes > 2:
-            each = scores.softmax(1) if is_tensor(scores) else softmax(scores, axis=1)
-        elif is_tensor(scores):
-            # The softmax of (-f / 2, f / 2) is (s(-f), s(f)).
-            each = (scores[:, None] * scores.new_tensor([-0.5, 0.5])).softmax(1)
+        scores = scores if scores.ndim > 1 else scores[:, None]
+        if not is_tensor(scores):
+            each = probabilities(scores)
+        elif self.n_classes > 2:
+            each = scores.softmax(1)
         else:
-            each = np.stack([expit(-scores), expit(scores)], axis=1)
-        probabilities: Floats = on_device_of(X, each)
-        return probabilities
+            # The softmax of (-f / 2, f / 2) is (s(-f), s(f)).
+            each = (scores * scores.new_tensor([-0.5, 0.5])).softmax(1)
+        on_device: Floats = on_device_of(X, each)
+        return on_device
 
     def decision_function(self, X: PointsLike) -> Floats:
         """Return the scores of each point.

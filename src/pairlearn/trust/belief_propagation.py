@@ -26,81 +26,23 @@ and many points, belief propagation is iterated and Q is an approximation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
 from scipy.sparse import csgraph
-from scipy.special import expit, log_softmax, logit, softmax
+from scipy.special import log_softmax, softmax
+
+from pairlearn.trust.probabilities import agree, same_class
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Bools, Floats, Ints
 
-__all__ = [
-    "Scale",
-    "cavity",
-    "class_probabilities",
-    "expected_rate",
-    "fit_scale",
-    "wrong",
-]
+__all__ = ["cavity", "wrong"]
 
-# What is known of the noise rate without data: one answer of ten is wrong, and that
-# counts as ten answers.
-_WRONG, _RIGHT = 1.0, 9.0
-# Keeps the slope finite when the scores sort all pairs without error.
-_SLOPE_PENALTY = 0.01
 # Components with cycles are summed over if they have no more states than this.
 _STATES = 4096
 _ITERATIONS, _TOLERANCE = 300, 1e-8
-
-
-class Scale(NamedTuple):
-    """From scores to probabilities: log-odds slope * f + intercept, and noise rate."""
-
-    slope: float
-    intercept: float
-    rate: float
-
-
-def _prior_rate() -> float:
-    """Return the noise rate to expect without data."""
-    return _WRONG / (_WRONG + _RIGHT)
-
-
-def expected_rate(wrong: Floats, weight: Floats) -> float:
-    """Return the noise rate, given how probably each answer is wrong."""
-    return float((weight @ wrong + _WRONG) / (weight.sum() + _WRONG + _RIGHT))
-
-
-def class_probabilities(scores: Floats, scale: Scale) -> Floats:
-    """Return the class probabilities of points; equal ones where a score is NaN.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_points,) or (n_points, n_classes)
-        One score a point for two classes, else one a class.
-    scale : Scale
-        How scores become log-odds.
-
-    Returns
-    -------
-    ndarray of shape (n_points, n_classes)
-    """
-    if scores.ndim == 1:
-        g = scale.slope * scores + scale.intercept
-        p: Floats = np.stack([expit(-g), expit(g)], axis=1)
-    else:
-        p = softmax(scale.slope * scores, axis=1)
-    p[np.isnan(p).any(axis=1)] = 1 / p.shape[1]
-    return p
-
-
-def _agreement(same: Floats, t: Floats) -> Floats:
-    """Return the probability that an answer agrees, if P(same) is as given."""
-    share = (1 + t) / 2
-    return share * same + (1 - share) * (1 - same)
 
 
 def wrong(same: Floats, t: Floats, rate: float) -> Floats:
@@ -126,63 +68,8 @@ def wrong(same: Floats, t: Floats, rate: float) -> Floats:
     >>> wrong(same, t, 0.1).round(3)
     array([0.012, 0.5  , 0.1  , 0.1  ])
     """
-    right = _agreement(same, t)
+    right = agree((1 + t) / 2, same)
     return rate * (1 - right) / (rate * (1 - right) + (1 - rate) * right)
-
-
-def fit_scale(
-    left: Floats,
-    right: Floats,
-    t: Floats,
-    weight: Floats,
-    rate: float | None = None,
-) -> Scale:
-    """Find slope, intercept and noise rate by the likelihood of the answers.
-
-    That is Platt scaling from pairs, as in
-    :func:`pairlearn.trust.calibration.calibrate`, with answers that are wrong at some
-    rate. Classes that overlap make answers doubtful near the boundary, noise does so
-    everywhere: this tells the two apart.
-
-    Parameters
-    ----------
-    left, right : ndarray of shape (n_pairs,) or (n_pairs, n_classes)
-        Scores of both points, by models that have not seen them.
-    t, weight : ndarray of shape (n_pairs,)
-        Answers and their weights.
-    rate : float, optional
-        The noise rate, if it is known.
-
-    Returns
-    -------
-    Scale
-        For more than two classes the intercept is 0.
-    """
-    spread = float(np.sqrt(np.mean(left**2 + right**2) / 2)) if len(t) else 0.0
-    if not spread > 0:
-        return Scale(0.0, 0.0, _prior_rate() if rate is None else rate)
-    left, right, total = left / spread, right / spread, float(weight.sum())
-
-    def loss(u: Floats) -> float:
-        e = rate if rate is not None else expit(u[2]) / 2
-        scale = Scale(u[0], u[1], e)
-        p, q = class_probabilities(left, scale), class_probabilities(right, scale)
-        right_answer = _agreement((p * q).sum(axis=1), t)
-        likely = np.log((1 - e) * right_answer + e * (1 - right_answer) + 1e-300)
-        noise = _WRONG * np.log(e) + _RIGHT * np.log(1 - e)
-        return float((_SLOPE_PENALTY * u[0] ** 2 - noise - weight @ likely) / total)
-
-    # Not convex in the intercept, hence three starts.
-    two = left.ndim == 1
-    bounds = [(0.0, None), (None, None) if two else (0.0, 0.0), (-10.0, 10.0)]
-    begin = logit(2 * _prior_rate())
-    results = [
-        minimize(loss, [2.0, start, begin], method="L-BFGS-B", bounds=bounds)
-        for start in ((0.0, -1.0, 1.0) if two else (0.0,))
-    ]
-    slope, intercept, v = min(results, key=lambda result: result.fun).x
-    found = float(expit(v) / 2) if rate is None else rate
-    return Scale(float(slope / spread), float(intercept), found)
 
 
 def cavity(p: Floats, index: Ints, t: Floats, rate: float) -> Floats:
@@ -215,14 +102,12 @@ def cavity(p: Floats, index: Ints, t: Floats, rate: float) -> Floats:
     """
     n_points, n_classes = p.shape
     field = np.log(np.clip(p, 1e-12, None))
-    share = (1 + t) / 2
-    same = (1 - rate) * share + rate * (1 - share)
-    links = sparse.csr_array((np.ones(len(t)), index.T), shape=(n_points, n_points))
-    _, component = csgraph.connected_components(links, directed=False)
+    same = agree(1 - rate, (1 + t) / 2)
+    graph = sparse.csr_array((np.ones(len(t)), index.T), shape=(n_points, n_points))
+    _, component = csgraph.connected_components(graph, directed=False)
     size = np.bincount(component)
     of_pair = component[index[:, 0]] if len(t) else np.empty(0, dtype=int)
-    n_links = np.bincount(of_pair, minlength=len(size))
-    has_cycle = n_links >= size
+    has_cycle = np.bincount(of_pair, minlength=len(size)) >= size
     # The logarithm, as the number of states of a large component overflows.
     small = has_cycle & (size * np.log(n_classes) <= np.log(_STATES) + 1e-9)
     q = np.empty(len(t))
@@ -272,7 +157,7 @@ def _by_propagation(field: Floats, index: Ints, same: Floats) -> Floats:
     message = np.zeros((2 * n_pairs, field.shape[1]))
     belief = softmax(field[source], axis=1)
     for _ in range(_ITERATIONS):
-        new = np.log(psi * belief + (1 - psi) * (1 - belief))
+        new = np.log(agree(psi, belief))
         new -= new.max(axis=1, keepdims=True)
         # Half way: a step in full can go back and forth for ever.
         message = (message + new) / 2
@@ -281,8 +166,7 @@ def _by_propagation(field: Floats, index: Ints, same: Floats) -> Floats:
         belief = softmax(total[source] - message[back], axis=1)
         if np.abs(belief - before).max() < _TOLERANCE:
             break
-    q: Floats = (belief[:n_pairs] * belief[n_pairs:]).sum(axis=1)
-    return q
+    return same_class(belief[:n_pairs], belief[n_pairs:])
 
 
 def _pinned(field: Floats, component: Ints, candidates: Bools, index: Ints) -> Floats:

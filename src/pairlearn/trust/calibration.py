@@ -1,21 +1,36 @@
-"""From scores to log-odds, by pairs alone."""
+"""From scores to log-odds, by pairs alone: Platt's scaling, answers for labels."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import expit, logit
 
 from pairlearn.engine.risks import BinaryLink, LikelihoodRisk, answer_coefficients
+from pairlearn.trust.probabilities import agree, probabilities, same_class
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from pairlearn.data.types import Floats
 
-__all__ = ["calibrate"]
+__all__ = [
+    "Scale",
+    "calibrate",
+    "class_probabilities",
+    "expected_rate",
+    "fit_scale",
+    "least",
+]
 
 # Keeps the slope finite when the scores sort all pairs without error.
 _SLOPE_PENALTY = 0.01
+# What is known of the noise rate without data: one answer of ten is wrong, and that
+# counts as ten answers.
+_WRONG, _RIGHT = 1.0, 9.0
+_PRIOR_RATE = _WRONG / (_WRONG + _RIGHT)
 
 
 def calibrate(
@@ -54,7 +69,7 @@ def calibrate(
     >>> round(slope, 2), round(intercept, 1)
     (0.1, 0.0)
     """
-    spread = float(np.sqrt(np.mean(left**2 + right**2) / 2))
+    spread = _spread(left, right)
     if not spread > 0:
         return 1.0, 0.0
     left, right = left / spread, right / spread
@@ -69,15 +84,108 @@ def calibrate(
         return value + penalty * u[0] ** 2, gradient
 
     # Not convex in the intercept, hence three starts.
-    results = [
-        minimize(
-            loss_gradient,
-            [1.0, start],
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(1e-3, None), (None, None)],
-        )
-        for start in (0.0, -1.0, 1.0)
-    ]
-    slope, intercept = min(results, key=lambda result: result.fun).x
+    starts = [[1.0, start] for start in (0.0, -1.0, 1.0)]
+    bounds = [(1e-3, None), (None, None)]
+    (slope, intercept), _ = least(loss_gradient, starts, jac=True, bounds=bounds)
     return float(slope / spread), float(intercept)
+
+
+def least(
+    loss: Callable[[Floats], Any], starts: Sequence[Any], **options: Any
+) -> tuple[Floats, float]:
+    """Return where a loss is least, by L-BFGS from several starts, and its value."""
+    results = [minimize(loss, u, method="L-BFGS-B", **options) for u in starts]
+    best = min(results, key=lambda result: result.fun)
+    return best.x, float(best.fun)
+
+
+def _spread(left: Floats, right: Floats) -> float:
+    """Return the root mean square of the scores; 0 if there are none."""
+    return float(np.sqrt(np.mean(left**2 + right**2) / 2)) if len(left) else 0.0
+
+
+class Scale(NamedTuple):
+    """From scores to probabilities: log-odds slope * f + intercept, and noise rate."""
+
+    slope: float
+    intercept: float
+    rate: float
+
+
+def expected_rate(wrong: Floats, weight: Floats) -> float:
+    """Return the noise rate, given how probably each answer is wrong."""
+    return float((weight @ wrong + _WRONG) / (weight.sum() + _WRONG + _RIGHT))
+
+
+def class_probabilities(scores: Floats, scale: Scale) -> Floats:
+    """Return the class probabilities of points; equal ones where a score is NaN.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_points,) or (n_points, n_classes)
+        One score a point for two classes, else one a class.
+    scale : Scale
+        How scores become log-odds.
+
+    Returns
+    -------
+    ndarray of shape (n_points, n_classes)
+    """
+    g = scale.slope * scores
+    p = probabilities(g if scores.ndim > 1 else g[:, None] + scale.intercept)
+    p[np.isnan(p).any(axis=1)] = 1 / p.shape[1]
+    return p
+
+
+def fit_scale(
+    left: Floats,
+    right: Floats,
+    t: Floats,
+    weight: Floats,
+    rate: float | None = None,
+) -> Scale:
+    """Find slope, intercept and noise rate by the likelihood of the answers.
+
+    That is :func:`calibrate` with answers that are wrong at some rate; and a soft
+    answer is one that says "same" with some probability. Classes that overlap make
+    answers doubtful near the boundary, noise does so everywhere: this tells the two
+    apart.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (n_pairs,) or (n_pairs, n_classes)
+        Scores of both points, by models that have not seen them.
+    t, weight : ndarray of shape (n_pairs,)
+        Answers and their weights.
+    rate : float, optional
+        The noise rate, if it is known.
+
+    Returns
+    -------
+    Scale
+        For more than two classes the intercept is 0.
+    """
+    spread = _spread(left, right)
+    if not spread > 0:
+        return Scale(0.0, 0.0, _PRIOR_RATE if rate is None else rate)
+    left, right, total = left / spread, right / spread, float(weight.sum())
+
+    def loss(u: Floats) -> float:
+        e = rate if rate is not None else expit(u[2]) / 2
+        scale = Scale(u[0], u[1], e)
+        p, q = class_probabilities(left, scale), class_probabilities(right, scale)
+        right_answer = agree((1 + t) / 2, same_class(p, q))
+        likely = np.log(agree(1 - e, right_answer) + 1e-300)
+        noise = _WRONG * np.log(e) + _RIGHT * np.log(1 - e)
+        return float((_SLOPE_PENALTY * u[0] ** 2 - noise - weight @ likely) / total)
+
+    # Not convex in the intercept, hence three starts.
+    two = left.ndim == 1
+    bounds = [(0.0, None), (None, None) if two else (0.0, 0.0), (-10.0, 10.0)]
+    starts = [
+        [2.0, start, logit(2 * _PRIOR_RATE)]
+        for start in ((0.0, -1.0, 1.0) if two else (0.0,))
+    ]
+    (slope, intercept, v), _ = least(loss, starts, bounds=bounds)
+    found = float(expit(v) / 2) if rate is None else rate
+    return Scale(float(slope / spread), float(intercept), found)

@@ -18,16 +18,13 @@ from __future__ import annotations
 
 import html
 import math
-import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import betaincinv
 
 from pairlearn.data.checks import check_answers
-from pairlearn.data.containers import on_host
-from pairlearn.data.pairs import Pairs, as_pairs
 from pairlearn.trust.theory import (
     clustering_error_from_pair_error,
     pair_error_from_error,
@@ -42,15 +39,17 @@ if TYPE_CHECKING:
 __all__ = [
     "Certificate",
     "PriorEstimate",
+    "certificate_from_answers",
     "certificate_from_counts",
-    "certificate_from_noisy_answers",
-    "certify",
     "clopper_pearson",
     "pairs_for_certificate",
     "prior_from_answers",
 ]
 
 Interval = tuple[float, float]
+Rates = tuple[float, float]
+# (r1, r0) = (P(answer same | same), P(answer same | different)) of right answers.
+RIGHT: Rates = (1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -128,106 +127,6 @@ class Certificate:
         )
 
 
-def certify(
-    clf: Any,
-    pairs: Pairs | ArrayLike,
-    t: ArrayLike,
-    *,
-    confidence: float = 0.95,
-    flip_rate: float = 0.0,
-) -> Certificate:
-    """Estimate the error of a classifier from pairs, with a confidence interval.
-
-    Valid for pairs drawn at random, not used for training or class assignment, and
-    sharing no point; see the notes.
-
-    Parameters
-    ----------
-    clf : object
-        Fitted, with a method ``predict(X)`` for points: an estimator of this
-        package, a pipeline, or any binary classifier.
-    pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-        Fresh random pairs.
-    t : array-like of shape (n_pairs,)
-        Their answers, -1 or +1.
-    confidence : float, default=0.95
-        Confidence of the intervals.
-    flip_rate : float, default=0
-        The rate at which answers are wrong, whatever the truth; below 1/2. With
-        rate e the observed disagreement is e + (1 - 2e) R_pair, which is solved
-        for R_pair.
-
-    Returns
-    -------
-    Certificate
-
-    Warns
-    -----
-    UserWarning
-        If pairs share points: disagreements are then dependent and the interval is
-        too narrow.
-
-    Notes
-    -----
-    *Guaranteed:* for such pairs the interval contains the clustering error with
-    probability at least `confidence`. *Not guaranteed:* anything for pairs chosen
-    for a reason (hard cases, neighbours), for pairs the model has seen, or for the
-    class assignment, which the clustering error ignores.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pairlearn import CIPSClassifier, Pairs, certify
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=1200)
-    >>> X = rng.normal(size=(1200, 2)) + 2 * y[:, None]
-    >>> pairs, t = Pairs.sample(X, 600, y, random_state=0)
-    >>> clf = CIPSClassifier().fit(pairs[:200], t[:200])
-    >>> certify(clf, pairs[200:], t[200:])
-    <Certificate: error 7.3%, between 5.5% and 9.5%, up to swapping the classes (95%
-    confidence, 400 pairs)>
-    """
-    if not hasattr(clf, "predict"):
-        raise TypeError(
-            "certify(clf, pairs, t) wants a fitted classifier first; got "
-            f"{type(clf).__name__}, which has no method predict"
-        )
-    pairs = as_pairs(pairs)
-    answers = check_answers(t, len(pairs), pairs.index)
-    if not len(pairs):
-        raise ValueError("a certificate needs at least one pair")
-    if np.any(np.abs(answers) != 1):
-        raise ValueError(
-            "a certificate counts disagreements, so its answers must be -1 or +1; for "
-            "uncertain answers pass their signs and a flip_rate"
-        )
-    _check_confidence(confidence)
-    _check_flip_rate(flip_rate)
-    if not pairs.is_disjoint():
-        warnings.warn(
-            "some pairs share points, so their disagreements are not independent and "
-            "the interval is too narrow; take pairs that share none: "
-            "keep = pairs.disjoint(); certify(clf, pairs[keep], t[keep])",
-            stacklevel=2,
-        )
-    compact = pairs.compact()
-    predicted = np.asarray(on_host(clf.predict(compact.X)))
-    if len(np.unique(predicted)) > 2:
-        raise ValueError(
-            "a certificate is for classifiers into two classes (Theorem 1); this one "
-            f"predicts {len(np.unique(predicted))}"
-        )
-    n_wrong = int(np.sum(compact.answers(predicted) != answers))
-    if clopper_pearson(n_wrong, len(pairs), confidence)[1] < flip_rate:
-        warnings.warn(
-            f"the answers disagree with the classifier in {n_wrong / len(pairs):.1%} "
-            f"of pairs, fewer than the {flip_rate:.1%} that are said to be wrong: "
-            "flip_rate seems too high, and the certificate says nothing",
-            stacklevel=2,
-        )
-    return certificate_from_counts(n_wrong, len(pairs), confidence, flip_rate)
-
-
 def certificate_from_counts(
     n_wrong: int,
     n_pairs: int,
@@ -242,8 +141,10 @@ def certificate_from_counts(
     ----------
     n_wrong, n_pairs : int
         How many answers disagree with the classifier, and out of how many.
-    confidence, flip_rate : float
-        As for :func:`certify`.
+    confidence : float
+        Confidence of the intervals.
+    flip_rate : float
+        The rate at which answers are wrong, whatever the truth.
     cross_validated : bool
         Whether each pair was judged by a model trained without it.
 
@@ -251,33 +152,29 @@ def certificate_from_counts(
     -------
     Certificate
     """
-    observed = np.array(
-        [n_wrong / n_pairs, *clopper_pearson(n_wrong, n_pairs, confidence)]
-    )
-    pair = _without_flips(observed, flip_rate)
-    clustering = clustering_error_from_pair_error(pair)
-    return Certificate(
-        pair_error=float(pair[0]),
-        pair_interval=(float(pair[1]), float(pair[2])),
-        clustering_error=float(clustering[0]),
-        clustering_interval=(float(clustering[1]), float(clustering[2])),
-        n_pairs=n_pairs,
-        confidence=confidence,
-        flip_rate=flip_rate,
-        cross_validated=cross_validated,
-    )
+    pair = _pair_error(n_wrong, 0, n_pairs, (1 - flip_rate, flip_rate), confidence)
+    return _certificate(pair, n_pairs, confidence, flip_rate, cross_validated)
 
 
-def certificate_from_noisy_answers(
-    says: Floats, t: Floats, rates: Interval, *, confidence: float = 0.95
+def certificate_from_answers(
+    says: Floats,
+    t: Floats,
+    rates: Rates = RIGHT,
+    *,
+    confidence: float = 0.95,
+    guessed: bool = False,
+    cross_validated: bool = False,
 ) -> Certificate:
-    r"""Return a cross-validated certificate where either kind of answer may be wrong.
+    r"""Return the certificate of what a classifier says of pairs, and the answers.
 
-    Among the pairs that the classifier calls the same, the share of answers "same" is
-    q = r0 + (r1 - r0) s, with s the share that are truly the same; likewise among those
-    that it calls different. Solved for s in both groups, the pair error is
-    P(says same) (1 - s_same) + P(says different) s_different. The interval joins exact
-    intervals for q in both groups, each with half of the risk.
+    An answer disagrees with the classifier at the rate 1 - r1 if this says "same", and
+    at the rate r0 if it says "different"; more often by r1 - r0 if it is wrong. With
+    D = P(answer disagrees) and S = P(classifier says same), therefore,
+
+    .. math:: R_{pair} = \frac{D - r_0 - (1 - r_1 - r_0) S}{r_1 - r_0} .
+
+    The interval joins exact intervals for D and S, each with half of the risk. For
+    rates that are alike, 1 - r1 = r0, S has no part in it, and D gets all of the risk.
 
     Parameters
     ----------
@@ -285,10 +182,16 @@ def certificate_from_noisy_answers(
         What the classifier says, -1 or +1.
     t : ndarray of shape (n_pairs,)
         Answers, -1 or +1.
-    rates : tuple of float
+    rates : tuple of float, default=(1.0, 0.0)
         (r1, r0): P(answer same | same) and P(answer same | different).
     confidence : float, default=0.95
         Confidence of the intervals.
+    guessed : bool, default=False
+        Whether the rates are a guess. Every disagreement may then be a wrong answer, so
+        that the lower end is 0, and the upper end is the higher one of these rates and
+        of answers that are all right.
+    cross_validated : bool, default=False
+        Whether each pair was judged by a model trained without it.
 
     Returns
     -------
@@ -301,34 +204,56 @@ def certificate_from_noisy_answers(
     >>> truth = rng.choice([-1, 1], 4000)
     >>> says = np.where(rng.random(4000) < 0.1, -truth, truth)
     >>> t = np.where(rng.random(4000) < 0.4, -1, truth)  # "same" is often missed
-    >>> certificate = certificate_from_noisy_answers(says, t, (0.6, 0.0))
+    >>> certificate = certificate_from_answers(says, t, (0.6, 0.0))
     >>> round(certificate.pair_error, 1)
     0.1
     """
     r1, r0 = rates
-    pair = np.zeros(3)
-    for kind in (1, -1):
-        answers = t[says == kind]
-        if not len(answers):
-            continue
-        n_same = int(np.sum(answers > 0))
-        ends = clopper_pearson(n_same, len(answers), (1 + confidence) / 2)
-        share = np.array([n_same / len(answers), *ends])
-        truly_same = np.clip((share - r0) / (r1 - r0), 0.0, 1.0)
-        # A larger share of "same" is fewer errors here, and more errors there.
-        wrong = (1 - truly_same)[[0, 2, 1]] if kind > 0 else truly_same
-        pair += len(answers) / len(t) * wrong
-    clustering = clustering_error_from_pair_error(pair)
-    same = float(np.clip((np.mean(t > 0) - r0) / (r1 - r0), 0.0, 1.0))
+    n_wrong, n_same, n_pairs = int(np.sum(says != t)), int(np.sum(says > 0)), len(t)
+    pair = _pair_error(n_wrong, n_same, n_pairs, rates, confidence)
+    if guessed and rates != RIGHT:
+        plain = _pair_error(n_wrong, n_same, n_pairs, RIGHT, confidence)
+        pair[1:] = 0.0, max(pair[2], plain[2])
+    truly_same = float(np.clip((np.mean(t > 0) - r0) / (r1 - r0), 0.0, 1.0))
+    flip_rate = truly_same * (1 - r1) + (1 - truly_same) * r0
+    return _certificate(pair, n_pairs, confidence, flip_rate, cross_validated)
+
+
+def _pair_error(
+    n_wrong: int, n_same: int, n_pairs: int, rates: Rates, confidence: float
+) -> Floats:
+    """Return the pair error and the ends of its interval."""
+    _check_confidence(confidence)
+    r1, r0 = rates
+    alike = np.isclose(1 - r1, r0)
+    level = confidence if alike else (1 + confidence) / 2
+
+    def share(n_hits: int) -> Floats:
+        return np.array([n_hits / n_pairs, *clopper_pearson(n_hits, n_pairs, level)])
+
+    wrong_answers: Floats = np.full(3, r0)
+    if not alike:
+        more = 1 - r1 - r0
+        # The more answers are wrong, the fewer errors are left.
+        wrong_answers = r0 + more * share(n_same)[[0, 2, 1] if more > 0 else [0, 1, 2]]
+    pair: Floats = (share(n_wrong) - wrong_answers) / (r1 - r0)
+    return np.clip(pair, 0.0, 1.0)
+
+
+def _certificate(
+    pair: Floats, n_pairs: int, confidence: float, flip_rate: float, crossed: bool
+) -> Certificate:
+    """Return the certificate of a pair error and the ends of its interval."""
+    error, low, high = clustering_error_from_pair_error(pair).tolist()
     return Certificate(
         pair_error=float(pair[0]),
         pair_interval=(float(pair[1]), float(pair[2])),
-        clustering_error=float(clustering[0]),
-        clustering_interval=(float(clustering[1]), float(clustering[2])),
-        n_pairs=len(t),
+        clustering_error=error,
+        clustering_interval=(low, high),
+        n_pairs=n_pairs,
         confidence=confidence,
-        flip_rate=same * (1 - r1) + (1 - same) * r0,
-        cross_validated=True,
+        flip_rate=float(flip_rate),
+        cross_validated=crossed,
     )
 
 
@@ -375,7 +300,7 @@ def pairs_for_certificate(
     width : float
         The wanted width of the interval for the clustering error.
     confidence, flip_rate : float
-        As for :func:`certify`.
+        As for :func:`certificate_from_counts`.
 
     Returns
     -------
@@ -390,14 +315,15 @@ def pairs_for_certificate(
         raise ValueError(f"error must be at least 0 and below 1/2; got {error}")
     if not 0 < width < 0.5:
         raise ValueError(f"width must lie strictly between 0 and 1/2; got {width}")
-    _check_confidence(confidence)
-    _check_flip_rate(flip_rate)
+    if not 0 <= flip_rate < 0.5:
+        raise ValueError(f"flip_rate must be at least 0 and below 1/2; got {flip_rate}")
     rate = flip_rate + (1 - 2 * flip_rate) * float(pair_error_from_error(error))
 
     def is_narrow(n_pairs: int) -> bool:
-        ends = np.array(clopper_pearson(round(rate * n_pairs), n_pairs, confidence))
-        low, high = clustering_error_from_pair_error(_without_flips(ends, flip_rate))
-        return bool(high - low <= width)
+        n_wrong = round(rate * n_pairs)
+        found = certificate_from_counts(n_wrong, n_pairs, confidence, flip_rate)
+        low, high = found.clustering_interval
+        return high - low <= width
 
     enough = 1
     while not is_narrow(enough):
@@ -458,7 +384,6 @@ def prior_from_answers(t: ArrayLike, *, confidence: float = 0.95) -> PriorEstima
     answers = check_answers(t, np.size(t))
     if not len(answers):
         raise ValueError("at least one answer is needed")
-    _check_confidence(confidence)
     n_same = float(np.sum((1 + answers) / 2))
     low, _ = clopper_pearson(math.floor(n_same), len(answers), confidence)
     _, high = clopper_pearson(math.ceil(n_same), len(answers), confidence)
@@ -477,16 +402,6 @@ def _check_confidence(confidence: float) -> None:
         raise ValueError(
             f"confidence must lie strictly between 0 and 1; got {confidence}"
         )
-
-
-def _check_flip_rate(flip_rate: float) -> None:
-    if not 0 <= flip_rate < 0.5:
-        raise ValueError(f"flip_rate must be at least 0 and below 1/2; got {flip_rate}")
-
-
-def _without_flips(observed: Floats, flip_rate: float) -> Floats:
-    """Solve observed = e + (1 - 2e) R_pair for R_pair, within [0, 1]."""
-    return np.clip((observed - flip_rate) / (1 - 2 * flip_rate), 0.0, 1.0)
 
 
 def _bar(value: float, low: float, high: float) -> str:

@@ -48,14 +48,10 @@ from sklearn.utils import check_random_state
 from pairlearn.data.checks import check_answers, check_both_kinds, check_weights
 from pairlearn.data.cycles import in_contradictory_cycle
 from pairlearn.data.pairs import as_pairs
-from pairlearn.trust.belief_propagation import (
-    cavity,
-    class_probabilities,
-    expected_rate,
-    fit_scale,
-    wrong,
-)
+from pairlearn.trust.belief_propagation import cavity, wrong
+from pairlearn.trust.calibration import class_probabilities, expected_rate, fit_scale
 from pairlearn.trust.held_out import Task, out_of_fold
+from pairlearn.trust.probabilities import same_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -391,7 +387,7 @@ def _judge(scores: Floats, task: Task) -> tuple[Floats, Floats, float]:
     shares_points = not pairs[evidence].is_disjoint()
     for _ in range(_ROUNDS):
         p = class_probabilities(scores, scale)
-        probability = (p[pairs.left] * p[pairs.right]).sum(axis=1)
+        probability = same_class(p[pairs.left], p[pairs.right])
         probability[~two] = 1.0
         same = probability.copy()
         if shares_points:

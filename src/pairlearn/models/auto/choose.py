@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
@@ -17,7 +16,7 @@ from pairlearn.data.folds import point_folds
 from pairlearn.models.auto.columns import VIEWS, ColumnView
 from pairlearn.models.auto.ensemble import Ensemble, Member
 from pairlearn.models.auto.kernels import FeatureMap, Kernel
-from pairlearn.models.auto.likelihood import Labels, PairLikelihood, probabilities
+from pairlearn.models.auto.likelihood import Labels, PairLikelihood
 from pairlearn.models.auto.path import follow, refine, score
 from pairlearn.models.auto.stack import (
     TYPICAL_SCALE,
@@ -29,6 +28,7 @@ from pairlearn.models.auto.stack import (
 )
 from pairlearn.models.auto.table import Candidate
 from pairlearn.trust.assignment import match_classes
+from pairlearn.trust.probabilities import probabilities
 from pairlearn.trust.theory import prior_from_same_rate
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ class Chooser:
         calibration = calibrate_average(mean, held_out)
         members = self._members(share[:-1], slope)
         ensemble = Ensemble(members, float(share[-1]), constant, calibration)
-        fit = held_out.log_likelihood(softmax(calibration(mean), axis=-1))
+        fit = held_out.log_likelihood(probabilities(calibration(mean)))
         n_iter = sum(trial.n_iter for trial in self.trials)
         rows = self._rows(p, share, held_out)
         return Choice(ensemble, rows, mean, held_out, float(fit), n_iter)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +10,7 @@ from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
-from pairlearn.data.checks import check_flip_rates
+from pairlearn.data.checks import check_flip_rates, check_whole
 from pairlearn.engine.points import as_points
 from pairlearn.models.auto.choose import Chooser, Folds, Problem, deal_folds, refit
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
@@ -20,11 +18,7 @@ from pairlearn.models.auto.stack import estimate_rates
 from pairlearn.models.auto.table import Candidates
 from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
 from pairlearn.trust.assignment import Assignment, assign_from_pairs, majority_sign
-from pairlearn.trust.certificate import (
-    Certificate,
-    certificate_from_counts,
-    certificate_from_noisy_answers,
-)
+from pairlearn.trust.certificate import Certificate, certificate_from_answers
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
@@ -131,8 +125,8 @@ class PairClassifier(ProbabilisticPairClassifier):
     overlap, and are seldom noticed: give their rate if it is known); the certificate,
     which is an estimate: the models of the folds had fewer pairs, and the weights of
     the average were chosen with the same answers. It counts wrong answers that went
-    unnoticed as errors; where rates were estimated, its interval reaches up to what no
-    noise would mean.
+    unnoticed as errors; where rates were estimated, its interval reaches from 0 up to
+    what no noise would mean.
     Pairs that share very many points cannot be split so that folds share none; then
     pairs are dealt out to the folds, `candidates_` says so, and there is no
     certificate.
@@ -256,28 +250,14 @@ class PairClassifier(ProbabilisticPairClassifier):
             ("n_folds", 2),
             ("max_pairs", 2),
         ):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < least:
-                raise ValueError(
-                    f"{name} must be a whole number, {least} or above; got {value!r}"
-                )
+            check_whole(name, getattr(self, name), least)
         if self.majority is not None:
             if self.n_classes > 2:
                 raise ValueError(SEVERAL)
             majority_sign(self.majority, self._class_names())
-        if isinstance(self.noise, str) and self.noise == "auto":
-            return None
-        try:
-            rates = check_flip_rates(self.noise)
-        except ValueError:
-            rates = "not understood"
+        rates = check_flip_rates(self.noise, "noise", ("auto",))
         if isinstance(rates, str):
-            raise ValueError(
-                "noise must be 'auto', None, (r1, r0) with 0 <= r0 < r1 <= 1, the "
-                "rates at which 'same' is answered for pairs that are the same and for "
-                "pairs that are different, or a single rate below 1/2; got "
-                f"{self.noise!r}"
-            )
+            return None
         return CERTAIN if rates is None else _bounded(rates)
 
     def _check_labeled(
@@ -372,23 +352,13 @@ class PairClassifier(ProbabilisticPairClassifier):
             return
         group = choice.calibrated[: len(pairs)].argmax(axis=2)
         says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)[usable]
-        n_wrong, n_pairs = int(np.sum(says != t[usable])), len(says)
-        plain = certificate_from_counts(n_wrong, n_pairs, cross_validated=True)
-        self.certificate_ = plain
-        if self.flip_rates_ == (1.0, 0.0):
-            return
-        found = certificate_from_noisy_answers(says, t[usable], self.flip_rates_)
-        if estimated:
-            # The rates themselves are a guess: there may be no noise at all.
-            found = replace(
-                found,
-                pair_interval=(found.pair_interval[0], plain.pair_interval[1]),
-                clustering_interval=(
-                    found.clustering_interval[0],
-                    plain.clustering_interval[1],
-                ),
-            )
-        self.certificate_ = found
+        self.certificate_ = certificate_from_answers(
+            says,
+            t[usable],
+            self.flip_rates_,
+            guessed=estimated,
+            cross_validated=True,
+        )
 
     def _settle(
         self,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pairlearn.models.auto.columns import DENSE_ENTRIES
-from pairlearn.models.auto.likelihood import probabilities
 from pairlearn.models.auto.path import score
+from pairlearn.trust.probabilities import probabilities
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, PointsLike

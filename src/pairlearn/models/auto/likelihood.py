@@ -25,10 +25,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax, softmax
 
+from pairlearn.trust.probabilities import same_and_slopes, same_class
+
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
 
-__all__ = ["CERTAIN", "Labels", "PairLikelihood", "probabilities", "says_same"]
+__all__ = ["CERTAIN", "Labels", "PairLikelihood", "says_same"]
 
 Rates = tuple[float, float]
 # (r1, r0) of answers that are right.
@@ -85,7 +87,7 @@ class PairLikelihood:
         n_models, n_classes); `models` says which models these are.
         """
         left, right = scores[self.index[:, 0]], scores[self.index[:, 1]]
-        chance, by_left, by_right = _same(left, right)
+        chance, by_left, by_right = same_and_slopes(left, right)
         r1, r0 = self.rates
         q = r0 + (r1 - r0) * chance
         same, different = self.same[:, models], self.different[:, models]
@@ -104,17 +106,6 @@ class PairLikelihood:
         return total.reshape(shape)
 
 
-def _same(left: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return S and its derivatives in the scores of both points."""
-    if left.ndim == 2:
-        z, z_ = np.tanh(left / 2), np.tanh(right / 2)
-        return (1 + z * z_) / 2, z_ * (1 - z**2) / 4, z * (1 - z_**2) / 4
-    p, p_ = softmax(left, axis=2), softmax(right, axis=2)
-    chance = (p * p_).sum(axis=2)
-    excess = chance[..., None]
-    return chance, p * (p_ - excess), p_ * (p - excess)
-
-
 def _add_labels(
     labels: Labels, models: Ints, scores: Floats, by_scores: Floats
 ) -> Floats:
@@ -131,19 +122,7 @@ def _add_labels(
     return np.asarray(-(v * log_p).sum(axis=0))
 
 
-def probabilities(scores: Floats) -> Floats:
-    """Return class probabilities, the classes on a new last axis for a single score.
-
-    `scores` has shape (..., 1) for two classes or (..., n_classes) for more.
-    """
-    if scores.shape[-1] > 1:
-        return np.asarray(softmax(scores, axis=-1))
-    p = expit(scores)
-    return np.concatenate([1 - p, p], axis=-1)
-
-
 def says_same(left: Floats, right: Floats, rates: Rates = CERTAIN) -> Floats:
     """Return Q from the class probabilities of both points."""
     r1, r0 = rates
-    chance = np.einsum("...c,...c->...", left, right)
-    return np.asarray(r0 + (r1 - r0) * chance)
+    return r0 + (r1 - r0) * same_class(left, right)

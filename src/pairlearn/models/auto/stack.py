@@ -24,12 +24,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, logit
 
-from pairlearn.models.auto.likelihood import CERTAIN, probabilities, says_same
+from pairlearn.models.auto.likelihood import CERTAIN, says_same
+from pairlearn.trust.calibration import least
+from pairlearn.trust.probabilities import probabilities
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pairlearn.data.types import Floats
     from pairlearn.models.auto.likelihood import Rates
 
@@ -143,7 +146,7 @@ class Calibration:
 
 def calibrate_average(p: Floats, held_out: HeldOut) -> Calibration:
     """Learn a calibration from averaged probabilities (n_pairs, 2, n_classes)."""
-    return _calibrate(p, held_out, None)[0]
+    return _calibrate(p, held_out)[0]
 
 
 def estimate_rates(p: Floats, held_out: HeldOut) -> tuple[Rates, float]:
@@ -152,18 +155,14 @@ def estimate_rates(p: Floats, held_out: HeldOut) -> tuple[Rates, float]:
     The gain is against answers that are right, in units of log-likelihood.
     """
     sure = HeldOut(held_out.same, held_out.different)
-    clean = _calibrate(p, sure, None)[2]
-    noisy = [
-        _calibrate(p, sure, start) for start in ((0.9, 0.1), (0.7, 0.02), (0.98, 0.3))
-    ]
-    _, rates, value = min(noisy, key=lambda result: result[2])
-    return rates, clean - value
+    _, rates, value = _calibrate(p, sure, [(0.9, 0.1), (0.7, 0.02), (0.98, 0.3)])
+    return rates, _calibrate(p, sure)[2] - value
 
 
 def _calibrate(
-    p: Floats, held_out: HeldOut, rates: Rates | None
+    p: Floats, held_out: HeldOut, rates: Sequence[Rates] = ()
 ) -> tuple[Calibration, Rates, float]:
-    """Minimise in slope and bias, and in the rates too if they have a start."""
+    """Minimise in slope and bias, and in the rates too if they have starts."""
     n_classes = p.shape[-1]
     # With two classes only the difference counts: one number, on the log-odds.
     n_bias = 1 if n_classes == 2 else n_classes
@@ -172,7 +171,7 @@ def _calibrate(
     def read(u: Floats) -> tuple[Calibration, Rates]:
         free = u[1 : 1 + n_bias]
         bias = np.array([-free[0], free[0]]) / 2 if n_classes == 2 else free
-        if rates is None:
+        if not rates:
             return Calibration(float(np.exp(u[0])), bias), held_out.rates
         r1, r0 = (float(r) for r in expit(u[-2:]))
         r1 = min(max(r1, 0.05), CERTAIN[0])
@@ -184,12 +183,10 @@ def _calibrate(
     def loss(u: Floats) -> float:
         calibration, used = read(u)
         scores = calibration.slope * log_p + calibration.bias
-        fit = held_out.log_likelihood(softmax(scores, axis=-1), used)
+        fit = held_out.log_likelihood(probabilities(scores), used)
         prior = u[0] ** 2 + (u[1 : 1 + n_bias] ** 2).sum() / _BIAS_SPREAD**2
         return float(prior / 2 - fit)
 
     start = np.zeros(1 + n_bias)
-    if rates is not None:
-        start = np.append(start, logit(rates))
-    result = minimize(loss, start, method="L-BFGS-B")
-    return *read(result.x), float(result.fun)
+    u, value = least(loss, [np.append(start, logit(r)) for r in rates] or [start])
+    return *read(u), value

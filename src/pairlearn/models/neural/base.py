@@ -16,7 +16,7 @@ from skorch.callbacks import Callback
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from pairlearn.data.checks import check_choice
+from pairlearn.data.checks import check_choice, check_whole
 from pairlearn.engine.points import as_points
 from pairlearn.models.base import PairClassifierBase
 from pairlearn.models.neural.batches import gather
@@ -222,11 +222,7 @@ class NetworkClassifier(PairClassifierBase):
         whole = ["batch_size", "max_epochs"]
         whole += ["patience"] * (self.patience is not None)
         for name in whole:
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < 1:
-                raise ValueError(
-                    f"{name} must be a whole number above 0; got {value!r}"
-                )
+            check_whole(name, getattr(self, name))
         size = self.validation_size
         if not isinstance(size, numbers.Real) or not 0 <= size < 1:
             raise ValueError(

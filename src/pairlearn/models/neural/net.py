@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor
 
-from pairlearn.data.checks import check_choice
+from pairlearn.data.checks import check_choice, check_whole
 from pairlearn.data.containers import take_rows
-from pairlearn.models.base import Answered, split_for_assignment
+from pairlearn.models.base import Answered
 from pairlearn.models.neural.base import NetworkClassifier
 from pairlearn.models.neural.losses import (
     ContrastiveLoss,
@@ -25,11 +25,7 @@ from pairlearn.models.neural.losses import (
 from pairlearn.models.neural.training import outputs
 from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
 from pairlearn.trust.assignment import majority_sign
-from pairlearn.trust.certificate import (
-    Certificate,
-    certificate_from_noisy_answers,
-    certify,
-)
+from pairlearn.trust.certify import LEAST_KEPT, certify, keep_aside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +37,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["PairNet"]
 
@@ -140,7 +137,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     certificate_size : float, int or None, default=None
         Share (or number) of pairs kept out of everything else for `certificate_`, from
         those whose answer is -1 or +1; pairs that share a point with them are left out
-        of training. None: no certificate; :func:`certify` makes one from fresh pairs.
+        of training, and fewer are kept where these would be too many. None: no
+        certificate; :func:`certify` makes one from fresh pairs.
     classes : tuple or None, default=None
         Names of the classes. None: (-1, 1) for two, 0 to n_classes - 1 for more.
     random_state : int, RandomState or None, default=None
@@ -281,7 +279,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         self.certificate_: Certificate | None = None
         if judged is not None:
             learned = isinstance(getattr(trained.criterion, "logits", None), Tensor)
-            self.certificate_ = self._certified(judged, learned=learned)
+            rates = "auto" if learned else self.flip_rates_
+            self.certificate_ = certify(self, *judged[:2], flip_rates=rates)
         return self
 
     predict_proba: Callable[..., Floats] = available_if(_is_likelihood)(
@@ -303,10 +302,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     def _criterion(self) -> nn.Module:
         """Refuse wrong parameters; return the loss."""
         self._check_network()
-        if not isinstance(self.n_classes, int | np.integer) or self.n_classes < 2:
-            raise ValueError(
-                f"n_classes must be a whole number, at least 2; got {self.n_classes!r}"
-            )
+        check_whole("n_classes", self.n_classes, 2)
         if self.majority is not None:
             if self.n_classes > 2:
                 raise ValueError(SEVERAL)
@@ -381,49 +377,29 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         """Return the pairs to train on, and those that judge the result."""
         if self.certificate_size is None:
             return train, None
-        others, kept = split_for_assignment(
-            train.pairs,
-            train.t,
+        pairs, t, weight = train
+        size, n_pairs = self.certificate_size, len(t)
+        wanted = int(size) if isinstance(size, numbers.Integral) else 0
+        if isinstance(size, numbers.Real) and 0 < size < 1:
+            wanted = max(1, round(size * n_pairs))
+        learn, kept = keep_aside(
+            pairs,
+            t,
+            wanted,
+            rng,
             # Only certain answers can be counted; the others stay with training.
-            train.weight * (np.abs(train.t) == 1),
-            majority=1,
-            assignment_size=self.certificate_size,
-            rng=rng,
-            name="certificate_size",
-            purpose="the certificate",
+            usable=(weight > 0) & (np.abs(t) == 1),
+            least=max(1, min(wanted, LEAST_KEPT)),
         )
-        learn = np.flatnonzero(others)
-        # A network may know a point by heart: what judges it, it must not have seen.
-        seen = np.zeros(train.pairs.n_points, dtype=bool)
-        seen[train.pairs.index[kept]] = True
-        apart = learn[~seen[train.pairs.index[learn]].any(axis=1)]
-        if 2 * len(apart) < len(learn):
+        if not len(kept):
             raise ValueError(
-                f"the {len(kept)} pairs for the certificate share points with "
-                f"{len(learn) - len(apart)} of the {len(learn)} others, which would be "
-                "lost to training; lower certificate_size, or certify(net, pairs, t) "
-                "with pairs of other points"
+                f"certificate_size={size!r} of {n_pairs} pairs leaves nothing "
+                "for the certificate or too little for training, which must not hold "
+                "the same points. Give a share between 0 and 1, or a number of pairs; "
+                "if pairs share many points, lower certificate_size, or certify(net, "
+                "pairs, t) with pairs of other points"
             )
-        return _those(train, apart), _those(train, kept)
-
-    def _certified(self, judged: Answered, *, learned: bool) -> Certificate:
-        """Return the certificate, with what is known of wrong answers."""
-        r1, r0 = self.flip_rates_ or (1.0, 0.0)
-        if not learned and np.isclose(1 - r1, r0):
-            return certify(self, judged.pairs, judged.t, flip_rate=float(r0))
-        says = self.predict_pairs(judged.pairs)
-        found = certificate_from_noisy_answers(says, judged.t, (r1, r0))
-        found = replace(found, cross_validated=False)
-        if learned:
-            # The rates themselves are a guess: there may be no noise at all.
-            plain = certify(self, judged.pairs, judged.t)
-            pair, clustering = found.pair_interval, found.clustering_interval
-            found = replace(
-                found,
-                pair_interval=(pair[0], plain.pair_interval[1]),
-                clustering_interval=(clustering[0], plain.clustering_interval[1]),
-            )
-        return found
+        return _those(train, learn), _those(train, kept)
 
 
 def _those(answered: Answered, which: Any) -> Answered:
