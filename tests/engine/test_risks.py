@@ -6,18 +6,14 @@ from scipy.optimize import check_grad
 from scipy.special import logsumexp
 
 from pairlearn import Pairs
+from pairlearn.engine.coefficients import Coefficients, answer_coefficients
+from pairlearn.engine.links import BinaryLink, ProductLink, SoftmaxLink
 from pairlearn.engine.losses import get_loss
-from pairlearn.engine.objective import Frame, NoisyObjective, PairObjective
+from pairlearn.engine.noisy_objective import NoisyObjective
+from pairlearn.engine.objective import PairObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    PointRisk,
-    ProductLink,
-    ProductRisk,
-    SoftmaxLink,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import LikelihoodRisk, PointRisk, ProductRisk
+from pairlearn.engine.scaling import Scaling
 from pairlearn.models.linear.unlabeled import (
     add_unlabeled_couples,
     point_coefficients,
@@ -55,11 +51,9 @@ def test_noisy_objective_gradient(symmetric):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3))
     index = rng.integers(20, size=(30, 2))
-    same, different = rng.random((2, 30))
-    objective = PairObjective(
-        as_points(X), index, same, different, LikelihoodRisk(BinaryLink()), 0.1,
-        Frame.plain(3, True),
-    )  # fmt: skip
+    risk_sum = as_points(X).coupled(index, Coefficients(*rng.random((2, 30))))
+    scaling = Scaling.identity(3, True)
+    objective = PairObjective(risk_sum, LikelihoodRisk(BinaryLink()), 0.1, scaling)
     noisy = NoisyObjective(objective, symmetric=symmetric)
     v = noisy.join(rng.normal(size=4), (0.8, 0.2))
     _, rates = noisy.split(v)

@@ -25,6 +25,8 @@ __all__ = [
     "check_flip_rates",
     "check_gammas",
     "check_index",
+    "check_integer",
+    "check_number",
     "check_prior",
     "check_weights",
     "is_finite",
@@ -231,6 +233,41 @@ def check_prior(prior: float, *, allow_half: bool = True) -> float:
             "(assign_from_points)"
         )
     return float(prior)
+
+
+def check_integer(name: str, value: Any, minimum: int = 1) -> int:
+    """Return a whole number that is large enough, or say what is wrong.
+
+    Examples
+    --------
+    >>> check_integer("n_folds", 1, minimum=2)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_folds must be a whole number, 2 or above; got 1
+    """
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < minimum:
+        raise ValueError(
+            f"{name} must be a whole number, {minimum} or above; got {value!r}"
+        )
+    return int(value)
+
+
+def check_number(name: str, value: Any, *, allow_zero: bool = False) -> float:
+    """Return a finite number above 0, or say what is wrong.
+
+    Examples
+    --------
+    >>> check_number("tol", 0)
+    Traceback (most recent call last):
+        ...
+    ValueError: tol must be a number above 0; got 0
+    """
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not 0 <= value < np.inf or (value == 0 and not allow_zero):
+        limit = ", 0 or above" if allow_zero else " above 0"
+        raise ValueError(f"{name} must be a number{limit}; got {value!r}")
+    return float(value)
 
 
 def check_choice(name: str, value: Any, known: Iterable[Any]) -> None:

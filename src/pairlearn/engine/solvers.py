@@ -91,7 +91,7 @@ class Solution:
 
 def eigenvectors(objective: PairObjective, k: int) -> Floats:
     """Return the k leading unit eigenvectors of the moment matrix, as columns."""
-    size = objective.frame.size
+    size = objective.scaling.size
     k = min(k, size)
     small = size <= DENSE_FEATURES and size * objective.points.n_points <= DENSE_ENTRIES
     if small or k >= size - 1:
@@ -119,7 +119,7 @@ def starts(objective: PairObjective, n_init: int) -> list[Floats]:
     is smallest along it.
     """
     spectral = list(eigenvectors(objective, min(n_init, 2)).T)
-    mixed = directions(objective.frame.size, n_init - len(spectral))
+    mixed = directions(objective.scaling.size, n_init - len(spectral))
     return [best_length(objective, u) * u for u in (*spectral, *mixed)]
 
 
@@ -420,9 +420,9 @@ def directions(size: int, n: int) -> Floats:
 
 def best_length(objective: LinearObjective, direction: Floats) -> float:
     """Return the c > 0 with the smallest J(c u) for a unit direction u."""
-    value = objective.along(direction)
-    # In the coordinates of the frame scores have unit variance, so the length lies
-    # within these bounds unless the answers carry no information at all.
+    value = objective.value_along(direction)
+    # In scaled coordinates scores have unit variance, so the length lies within
+    # these bounds unless the answers carry no information at all.
     search = minimize_scalar(
         lambda log_c: value(math.exp(log_c)),
         bounds=(math.log(1e-2), math.log(1e3)),

@@ -424,7 +424,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         if both_kinds:
             check_both_kinds(answers[weight > 0])
         classes = self._class_names()
-        used = self._thrifty(pairs)
+        used = self._compact_for_training(pairs)
         rows = None if used is pairs else pairs.used_points()
         X = self._validate_points(used.X, reset=reset, rows=rows)
         self.classes_ = classes
@@ -440,15 +440,18 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         *,
         both_kinds: bool = True,
         assign: bool = True,
-    ) -> tuple[Answered, KeptPairs, RandomState]:
-        """Validate; return what to train on, what to assign with, and the generator."""
+    ) -> tuple[Answered, KeptPairs | None, RandomState]:
+        """Validate; return what to train on, what to assign with, and the generator.
+
+        What to assign with is None without class assignment.
+        """
         given, answers, weight = self._validate_fit(
             pairs, t, sample_weight, both_kinds=both_kinds
         )
         if sample_weight is not None and not weight.all():
             # A pair of weight zero is a pair left out.
             some = weight > 0
-            given = self._thrifty(given[some])
+            given = self._compact_for_training(given[some])
             answers, weight = answers[some], weight[some]
         rng = check_random_state(self.random_state)
         train, kept = split_for_assignment(
@@ -460,38 +463,38 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
             rng=rng,
         )
         everything = Answered(given, answers, weight)
-        aside = KeptPairs(everything, kept)
         if not len(kept):
             # All pairs are for training: no need to copy them.
-            return everything, aside, rng
+            return everything, None, rng
         # Without weights they are ones that take no memory.
         plain = sample_weight is None
         heavy = weight[: len(weight) - len(kept)] if plain else weight[train]
-        learn = self._thrifty(_chosen(given, train))
+        learn = self._compact_for_training(_chosen(given, train))
+        aside = KeptPairs(everything, kept)
         return Answered(learn, answers[train], heavy), aside, rng
 
-    def _thrifty(self, pairs: Pairs) -> Pairs:
+    def _compact_for_training(self, pairs: Pairs) -> Pairs:
         """Return pairs to train on, without copying most of the points.
 
         Few points that are in no pair do no harm, unless they are not finite.
         """
         X = pairs.X
         in_place = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
-        if self._passes_over() and in_place:
+        if self._ignores_unused_points() and in_place:
             n_used = len(pairs.used_points())
             enough = 4 * n_used >= pairs.n_points
             if n_used == pairs.n_points or (enough and is_finite(X, products=True)):
                 return pairs
         return pairs.compact()
 
-    def _passes_over(self) -> bool:
+    def _ignores_unused_points(self) -> bool:
         """Tell whether points that are in no pair make no difference to training."""
         return False
 
-    def _assign_from(self, kept: KeptPairs) -> Self:
+    def _assign_from(self, kept: KeptPairs | None) -> Self:
         """Settle the classes on pairs that training did not see, if asked to."""
         self.assignment_ = None
-        if len(kept):
+        if kept:
             pairs, t, weight = kept.taken()
             # These points were validated when they came in, all but blocks.
             points: Any = as_points(pairs.X)

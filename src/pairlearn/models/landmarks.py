@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pairlearn.data.checks import check_choice
+from pairlearn.data.checks import check_choice, check_integer
 from pairlearn.data.containers import object_column, take_rows
 from pairlearn.data.pairs import Pairs
 
@@ -203,10 +202,7 @@ class LandmarkSimilarity(
                 "similarity must be a function of two points or the name of a kernel; "
                 f"got {self.similarity!r}"
             )
-        if not isinstance(self.n_landmarks, numbers.Integral) or self.n_landmarks < 1:
-            raise ValueError(
-                f"n_landmarks must be a whole number above 0; got {self.n_landmarks!r}"
-            )
+        check_integer("n_landmarks", self.n_landmarks)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Return points in the form of `_table`; set or check their features."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import minimize
 
-from pairlearn.engine.risks import BinaryLink, LikelihoodRisk, answer_coefficients
+from pairlearn.engine.coefficients import answer_coefficients
+from pairlearn.engine.links import BinaryLink
+from pairlearn.engine.risks import LikelihoodRisk
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats

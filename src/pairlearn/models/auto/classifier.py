@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -12,7 +11,7 @@ from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
-from pairlearn.data.checks import check_flip_rates
+from pairlearn.data.checks import check_flip_rates, check_integer
 from pairlearn.engine.points import as_points
 from pairlearn.models.auto.choose import Chooser, Folds, Problem, deal_folds, refit
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
@@ -256,11 +255,7 @@ class PairClassifier(ProbabilisticPairClassifier):
             ("n_folds", 2),
             ("max_pairs", 2),
         ):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < least:
-                raise ValueError(
-                    f"{name} must be a whole number, {least} or above; got {value!r}"
-                )
+            check_integer(name, getattr(self, name), least)
         if self.majority is not None:
             if self.n_classes > 2:
                 raise ValueError(SEVERAL)

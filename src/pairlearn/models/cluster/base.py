@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.data.blockwise import by_blocks
-from pairlearn.data.checks import check_both_kinds
+from pairlearn.data.checks import check_both_kinds, check_integer
 from pairlearn.data.containers import stack_rows
 from pairlearn.data.pairs import Pairs, as_pairs
 from pairlearn.models.base import (
@@ -235,11 +234,7 @@ class PairClusterer(PairClassifierBase):
             ("max_iter", 1),
             ("n_neighbors", 1),
         ):
-            value = getattr(self, name, least)
-            if not isinstance(value, numbers.Integral) or value < least:
-                raise ValueError(
-                    f"{name} must be a whole number, at least {least}; got {value!r}"
-                )
+            check_integer(name, getattr(self, name, least), least)
         if self.majority is not None:
             majority_sign(self.majority, self._class_names())
             if self.n_clusters != 2:

@@ -17,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from pairlearn.data.checks import check_number
 from pairlearn.data.containers import take_rows
 from pairlearn.engine.losses import HingeLoss
 from pairlearn.engine.points import as_points
@@ -395,9 +396,7 @@ class SLLCClassifier(_BilinearClassifier):
         """
         self._check_numbers("max_iter", "n_landmarks")
         for name in ("gamma", "beta", "C"):
-            value: Any = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not value > 0:
-                raise ValueError(f"{name} must be a number above 0; got {value!r}")
+            check_number(name, getattr(self, name))
         if labeled is not None and len(labeled) != 2:
             raise ValueError("labeled must be a pair (X, y) of points and their labels")
         train, kept, rng = self._prepare_fit(

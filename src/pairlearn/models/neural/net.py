@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor
 
-from pairlearn.data.checks import check_choice
+from pairlearn.data.checks import check_choice, check_integer
 from pairlearn.data.containers import take_rows
 from pairlearn.models.base import Answered, split_for_assignment
 from pairlearn.models.neural.base import NetworkClassifier
@@ -303,10 +303,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     def _criterion(self) -> nn.Module:
         """Refuse wrong parameters; return the loss."""
         self._check_network()
-        if not isinstance(self.n_classes, int | np.integer) or self.n_classes < 2:
-            raise ValueError(
-                f"n_classes must be a whole number, at least 2; got {self.n_classes!r}"
-            )
+        check_integer("n_classes", self.n_classes, minimum=2)
         if self.majority is not None:
             if self.n_classes > 2:
                 raise ValueError(SEVERAL)

@@ -21,6 +21,7 @@ from pairlearn.system.once import once
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints, PointsLike
     from pairlearn.engine.backends.dask.run import Result
+    from pairlearn.engine.coefficients import Coefficients
 
 __all__ = ["DaskPoints"]
 
@@ -99,13 +100,13 @@ class DaskPoints(Points):
         mean = self.checked((total / n,))[0]
         return mean, np.maximum(square / n - mean**2, 0.0)
 
-    def weighted(self, positive: Floats, negative: Floats) -> DaskRiskSum:
+    def weighted(self, coefficients: Coefficients) -> DaskRiskSum:
         """Return these points with how much either class counts for each."""
-        return DaskRiskSum(self, positive, negative)
+        return DaskRiskSum(self, coefficients)
 
-    def coupled(self, index: Ints, same: Floats, different: Floats) -> DaskPairRiskSum:
+    def coupled(self, index: Ints, coefficients: Coefficients) -> DaskPairRiskSum:
         """Return pairs of these points with how much either answer counts for each."""
-        return DaskPairRiskSum(self, index, same, different)
+        return DaskPairRiskSum(self, index, coefficients)
 
     def checked(self, results: Any) -> Any:
         """Return results; if they are not finite, refuse points that are not."""

@@ -45,17 +45,7 @@ WIDE = 32
 
 
 class DensePairRiskSum(NumpyPairRiskSum):
-    """A risk of pairs of points in a NumPy array with its rows in one piece each.
-
-    Parameters
-    ----------
-    points : NumpyPoints
-        The points.
-    index : ndarray of shape (n_pairs, 2)
-        The pairs.
-    same, different : ndarray of shape (n_pairs,)
-        How much either answer counts for each pair.
-    """
+    """A risk of pairs of points in a NumPy array with its rows in one piece each."""
 
     points: NumpyPoints
 
@@ -129,7 +119,7 @@ class DensePairRiskSum(NumpyPairRiskSum):
     ) -> tuple[float, Floats]:
         """Return the risk of some pairs and its derivatives; their points alternate."""
         value, d_left, d_right = risk.value_and_gradient(
-            scores[::2], scores[1::2], self.same[begin:end], self.different[begin:end]
+            scores[::2], scores[1::2], *self.coefficients[begin:end]
         )
         r = np.empty_like(scores)
         r[::2], r[1::2] = d_left, d_right

@@ -19,6 +19,7 @@ from pairlearn.engine.backends.protocol import Points
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
+    from pairlearn.engine.coefficients import Coefficients
 
 __all__ = ["NumpyPoints"]
 
@@ -97,11 +98,11 @@ class NumpyPoints(Points):
         mean = total / len(rows)
         return mean, np.maximum(square / len(rows) - mean**2, 0.0)
 
-    def weighted(self, positive: Floats, negative: Floats) -> NumpyRiskSum:
+    def weighted(self, coefficients: Coefficients) -> NumpyRiskSum:
         """Return these points with how much either class counts for each."""
-        return NumpyRiskSum(self, positive, negative)
+        return NumpyRiskSum(self, coefficients)
 
-    def coupled(self, index: Ints, same: Floats, different: Floats) -> NumpyPairRiskSum:
+    def coupled(self, index: Ints, coefficients: Coefficients) -> NumpyPairRiskSum:
         """Return pairs of these points with how much either answer counts for each."""
         kind = DensePairRiskSum if self.reads_rows else NumpyPairRiskSum
-        return kind(self, index, same, different)
+        return kind(self, index, coefficients)

@@ -20,13 +20,14 @@ from scipy import sparse
 
 from pairlearn.data.graph import narrow
 from pairlearn.engine.backends.compiled import compiled_module
-from pairlearn.engine.coefficients import equal_answers
+from pairlearn.engine.backends.protocol import PairRiskSum, RiskSum
+from pairlearn.engine.coefficients import EqualAnswers
 from pairlearn.system.once import once
 from pairlearn.system.threads import each, ranges
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
-    from pairlearn.engine.backends.protocol import Points, Value
+    from pairlearn.engine.backends.protocol import Value
 
 __all__ = [
     "NumpyPairRiskSum",
@@ -43,25 +44,12 @@ PARTS, SHARE = 16, 4
 WORTH = 8
 
 
-class NumpyRiskSum:
-    """A risk of single points, in NumPy.
-
-    Parameters
-    ----------
-    points : Points
-        The points.
-    positive, negative : ndarray of shape (n_points,)
-        How much either class counts for each point.
-    """
-
-    def __init__(self, points: Points, positive: Floats, negative: Floats) -> None:
-        self.points = points
-        self.positive = positive
-        self.negative = negative
+class NumpyRiskSum(RiskSum):
+    """A risk of single points, in NumPy."""
 
     def risk_of(self, risk: Any, scores: Floats) -> tuple[float, Floats]:
         """Return the risk of the scores of all points, and its derivatives."""
-        value, r = risk.value_and_gradient(scores, self.positive, self.negative)
+        value, r = risk.value_and_gradient(scores, *self.coefficients)
         return value, r
 
     def value_of(self, risk: Any, scores: Floats) -> float:
@@ -75,32 +63,14 @@ class NumpyRiskSum:
         value, r = self.risk_of(risk, self.points.scores(w, b))
         return value, self.points.pullback(r), r.sum(axis=0)
 
-    def along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
+    def value_along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
         """Return c -> risk of c f, which needs the scores only once."""
         scores = self.points.scores(w, b)
         return lambda c: self.value_of(risk, c * scores)
 
 
-class NumpyPairRiskSum(NumpyRiskSum):
-    """A risk of pairs, in NumPy.
-
-    Parameters
-    ----------
-    points : Points
-        The points.
-    index : ndarray of shape (n_pairs, 2)
-        The pairs.
-    same, different : ndarray or TwoValued of shape (n_pairs,)
-        How much either answer counts for each pair.
-    """
-
-    def __init__(
-        self, points: Points, index: Ints, same: Floats, different: Floats
-    ) -> None:
-        super().__init__(points, same, different)
-        self.index = index
-        self.same = same
-        self.different = different
+class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
+    """A risk of pairs, in NumPy."""
 
     def risk_of(self, risk: Any, scores: Floats) -> tuple[float, Floats]:
         """Return the risk of the scores of all points, and its derivatives."""
@@ -172,7 +142,7 @@ class NumpyPairRiskSum(NumpyRiskSum):
         n_pairs = len(self.index)
         if risk is not None and not is_additive(risk):
             return n_pairs
-        least = max(BLOCK, SHARE * self.points.n_points)
+        least = max(BLOCK, SHARE * int(self.points.n_points))
         n_parts = max(1, min(PARTS, n_pairs // least))
         return -(-n_pairs // n_parts)
 
@@ -180,7 +150,7 @@ class NumpyPairRiskSum(NumpyRiskSum):
         """Return the points and the coefficients of some pairs; None: of all."""
         some = slice(None) if part is None else slice(*part)
         index = self.index[some]
-        return index[:, 0], index[:, 1], self.same[some], self.different[some]
+        return index[:, 0], index[:, 1], *self.coefficients[some]
 
     def _by_pair(
         self, risk: Any, scores: Floats, part: tuple[int, int] | None = None
@@ -227,10 +197,9 @@ class NumpyPairRiskSum(NumpyRiskSum):
         """The points of all pairs, and their answers, as compiled functions want."""
         rows = narrow(self.index, self.points.n_points)
         rows = rows.view(f"u{rows.itemsize}")
-        equal = equal_answers(self.same, self.different)
-        if equal is None:
-            return rows, np.empty(0, bool), 0.0, self.same, self.different
-        return rows, *equal, None, None
+        if isinstance(self.coefficients, EqualAnswers):
+            return rows, self.coefficients.same, self.coefficients.weight, None, None
+        return rows, np.empty(0, bool), 0.0, *self.coefficients
 
     @once
     def _coupling(self) -> sparse.csr_array:

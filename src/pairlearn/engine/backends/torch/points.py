@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pairlearn.data.types import Floats, Ints
+    from pairlearn.engine.coefficients import Coefficients
 
 __all__ = ["TorchPoints"]
 
@@ -91,13 +92,13 @@ class TorchPoints(Points):
         mean, square = (sums / self.n_points).cpu().numpy()
         return mean, np.maximum(square - mean**2, 0.0)
 
-    def weighted(self, positive: Floats, negative: Floats) -> TorchRiskSum:
+    def weighted(self, coefficients: Coefficients) -> TorchRiskSum:
         """Return these points with how much either class counts for each."""
-        return TorchRiskSum(self, positive, negative)
+        return TorchRiskSum(self, coefficients)
 
-    def coupled(self, index: Ints, same: Floats, different: Floats) -> TorchPairRiskSum:
+    def coupled(self, index: Ints, coefficients: Coefficients) -> TorchPairRiskSum:
         """Return pairs of these points with how much either answer counts for each."""
-        return TorchPairRiskSum(self, index, same, different)
+        return TorchPairRiskSum(self, index, coefficients)
 
     def upload(self, array: Any) -> Tensor:
         """Return an array as a tensor on the device of X."""
