@@ -21,7 +21,7 @@ from scipy import sparse
 
 from pairlearn.data.containers import is_tensor, on_host
 from pairlearn.engine.backends.numpy.dense import product
-from pairlearn.system.threads import each, ranges
+from pairlearn.system.threads import block_bounds, map_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,19 +118,18 @@ def point_curvature(
 def _summed(part: Callable[[int, int], Floats], n: int, X: Any) -> Floats:
     """Return the sum of a part's matrices over all terms, on all threads."""
     if is_tensor(X):
-        blocks = ranges(n, TENSOR_BLOCK)
+        blocks = block_bounds(n, TENSOR_BLOCK)
         return np.asarray(sum(part(*block) for block in blocks))
 
     def several(ends: tuple[int, int]) -> Floats:
         begin, end = ends
         total: Any = 0.0
-        for block in ranges(end - begin, BLOCK, begin):
+        for block in block_bounds(end - begin, BLOCK, begin):
             total = total + part(*block)
         return np.asarray(total)
 
     size = max(BLOCK, -(-n // PARTS))
-    total: Floats = np.sum(each(several, ranges(n, size)), axis=0)
-    return total
+    return np.asarray(np.sum(map_threads(several, block_bounds(n, size)), axis=0))
 
 
 def _extended(X: Any, rows: Ints) -> Any:

@@ -32,6 +32,7 @@ from pairlearn.engine.coefficients import Coefficients
 from pairlearn.engine.curvature import pair_curvature, point_curvature
 from pairlearn.engine.growing_samples import draw_sample, sample_sizes
 from pairlearn.system.once import once
+from pairlearn.system.threads import block_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Floats, Ints
     from pairlearn.engine.backends.protocol import PairRiskSum, Points
-    from pairlearn.engine.risks import PairRisk, PointRisk
     from pairlearn.engine.scaling import Scaling
 
     RiskOfScores = Callable[[Floats], tuple[float, Floats]]
@@ -118,12 +118,15 @@ class LinearObjective(ABC):
         return self.scaling.weights(u)
 
     @property
-    @abstractmethod
     def value_at_zero(self) -> float:
         """The objective without weights.
 
         All scores are zero then, so one term with the coefficients of all will do.
         """
+        zeros = np.zeros(1 if self.n_outputs == 1 else (1, self.n_outputs))
+        scores = [zeros] * self.risk_sum.points_per_term
+        totals = self.risk_sum.coefficients.totals()
+        return float(self.risk.value_and_gradient(*scores, *totals)[0])
 
     @property
     def first_sample(self) -> int:
@@ -136,13 +139,29 @@ class LinearObjective(ABC):
         some = draw_sample(self.risk_sum, size, self.size, self.n_outputs)
         return replace(self, risk_sum=some)
 
-    @abstractmethod
     def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
         """Yield batches of the terms, in the given order.
 
         Each is its points and the risk of their scores, an unbiased estimate of the
-        risk of all.
+        risk of all. The two points of a pair lie together.
         """
+        rows = self.risk_sum.rows_of(order)
+        coefficients = Coefficients(*self.risk_sum.coefficients[order])
+        for begin, end in block_bounds(len(order), batch_size):
+            part, factor = slice(begin, end), self.n_terms / (end - begin)
+            yield (
+                self.points.take(rows[part].ravel()),
+                partial(self._risk_of_batch, coefficients.scaled(part, factor)),
+            )
+
+    def _risk_of_batch(
+        self, coefficients: Coefficients, scores: Floats
+    ) -> tuple[float, Floats]:
+        """Return the risk of a batch and its derivatives in the scores."""
+        sides = scores.reshape(-1, self.risk_sum.points_per_term, *scores.shape[1:])
+        columns = [sides[:, k] for k in range(sides.shape[1])]
+        value, *slopes = self.risk.value_and_gradient(*columns, *coefficients)
+        return value, np.stack(slopes, axis=1).reshape(scores.shape)
 
     def __call__(self, u: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient at u."""
@@ -232,23 +251,8 @@ class LinearObjective(ABC):
 class PointObjective(LinearObjective):
     """The objective of a risk of single points."""
 
-    @property
-    def value_at_zero(self) -> float:
-        """The objective without weights."""
-        totals = self.risk_sum.coefficients.totals()
-        return float(self.risk.value_and_gradient(np.zeros(1), *totals)[0])
-
     def _curvature(self, X: Any, scores: Floats) -> Floats:
         return point_curvature(X, self.risk_sum.coefficients, self.risk, scores)
-
-    def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
-        """Yield batches of points, in the given order."""
-        coefficients = Coefficients(*self.risk_sum.coefficients[order])
-        for part, factor in _parts(len(order), batch_size, self.n_terms):
-            yield (
-                self.points.take(order[part]),
-                partial(_risk_of_points, self.risk, coefficients.scaled(part, factor)),
-            )
 
     def _compiled_epoch(self) -> Callable[..., float] | None:
         X = getattr(self.points, "X", None)
@@ -273,26 +277,9 @@ class PairObjective(LinearObjective):
         w, b = self.scaling.weights(u)
         return self.scaling.gradient(*self.risk_sum.moment(w, b))
 
-    @property
-    def value_at_zero(self) -> float:
-        """The objective without weights."""
-        scores = np.zeros(1 if self.n_outputs == 1 else (1, self.n_outputs))
-        totals = self.risk_sum.coefficients.totals()
-        return float(self.risk.value_and_gradient(scores, scores, *totals)[0])
-
     def _curvature(self, X: Any, scores: Floats) -> Floats:
         index, coefficients = self.risk_sum.index, self.risk_sum.coefficients
         return pair_curvature(X, index, coefficients, self.risk, scores)
-
-    def batches(self, order: Ints, batch_size: int) -> Iterator[Batch]:
-        """Yield batches of pairs, in the given order; a pair's points lie together."""
-        rows = self.risk_sum.index[order]
-        coefficients = Coefficients(*self.risk_sum.coefficients[order])
-        for part, factor in _parts(len(order), batch_size, self.n_terms):
-            yield (
-                self.points.take(rows[part].ravel()),
-                partial(_risk_of_couples, self.risk, coefficients.scaled(part, factor)),
-            )
 
     def _compiled_epoch(self) -> Callable[..., float] | None:
         X = getattr(self.points, "X", None)
@@ -307,29 +294,3 @@ class PairObjective(LinearObjective):
     def _sides(self) -> Ints:
         """The first points of all pairs, then the second ones."""
         return narrow(self.risk_sum.index.T, self.points.n_points)
-
-
-def _parts(n_terms: int, batch_size: int, n_all: int) -> Iterator[tuple[slice, float]]:
-    """Yield the batches as slices, with what makes each as heavy as all terms."""
-    for begin in range(0, n_terms, batch_size):
-        end = min(begin + batch_size, n_terms)
-        yield slice(begin, end), n_all / (end - begin)
-
-
-def _risk_of_points(
-    risk: PointRisk, coefficients: Coefficients, scores: Floats
-) -> tuple[float, Floats]:
-    return risk.value_and_gradient(scores, *coefficients)
-
-
-def _risk_of_couples(
-    risk: PairRisk, coefficients: Coefficients, scores: Floats
-) -> tuple[float, Floats]:
-    """Return the risk of pairs whose points follow each other, and its derivatives."""
-    couples = scores.reshape(-1, 2, *scores.shape[1:])
-    value, d_left, d_right = risk.value_and_gradient(
-        couples[:, 0], couples[:, 1], *coefficients
-    )
-    derivative = np.empty_like(couples)
-    derivative[:, 0], derivative[:, 1] = d_left, d_right
-    return value, derivative.reshape(scores.shape)

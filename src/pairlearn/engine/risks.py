@@ -10,7 +10,8 @@ scores. It knows nothing of points or of the weights of a model.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -253,6 +254,7 @@ def _weighted_logs(above: Floats, e: Floats, weight: Floats) -> float:
     return float(weight[0] * logs)
 
 
+@dataclass(eq=False)
 class LikelihoodRisk:
     r"""The negative log-likelihood of answers that may be wrong.
 
@@ -284,14 +286,10 @@ class LikelihoodRisk:
     4.15
     """
 
-    smooth = True
-    additive = True
-
-    def __init__(
-        self, link: PairLink, flip_rates: tuple[float, float] = (1.0, 0.0)
-    ) -> None:
-        self.link = link
-        self.flip_rates = flip_rates
+    link: PairLink
+    flip_rates: tuple[float, float] = (1.0, 0.0)
+    smooth: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     @property
     def compiled(self) -> str | None:
@@ -359,6 +357,7 @@ class LikelihoodRisk:
         return value, truly_same, truly_different, d_rates
 
 
+@dataclass(eq=False)
 class EdgeRisk:
     r"""The negative log-likelihood of links against couples drawn at random.
 
@@ -399,17 +398,14 @@ class EdgeRisk:
     0.66
     """
 
-    smooth = True
+    g: float
+    h: float
+    c: float
+    similarity: Floats
+    smooth: ClassVar[bool] = True
     # The similarities belong to all pairs together.
-    additive = False
-    compiled = None
-
-    def __init__(self, g: float, h: float, c: float, similarity: Floats) -> None:
-        self.g = g
-        self.h = h
-        self.c = c
-        self.similarity = similarity
-        self.draw_gradient = np.zeros(3)
+    additive: ClassVar[bool] = False
+    compiled: ClassVar[None] = None
 
     def smoothed(self, width: float) -> EdgeRisk:  # noqa: ARG002
         """Return itself: it is smooth."""

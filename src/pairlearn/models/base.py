@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -51,6 +52,7 @@ __all__ = [
     "KeptPairs",
     "PairClassifierBase",
     "class_names",
+    "is_disjoint",
     "split_for_assignment",
 ]
 
@@ -63,6 +65,7 @@ class Answered(NamedTuple):
     weight: Floats
 
 
+@dataclass(frozen=True, eq=False)
 class KeptPairs:
     """Pairs kept aside from others; copies are made only when they are needed.
 
@@ -74,22 +77,21 @@ class KeptPairs:
         Which of them are kept aside.
     """
 
-    def __init__(self, given: Answered, numbers: Ints) -> None:
-        self._given = given
-        self._numbers = numbers
+    given: Answered
+    numbers: Ints
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self.numbers)
 
     @property
     def t(self) -> Floats:
         """Their answers."""
-        return self._given.t[self._numbers]
+        return self.given.t[self.numbers]
 
     def taken(self) -> Answered:
         """Return the pairs themselves."""
-        pairs, _, weight = self._given
-        return Answered(pairs[self._numbers], self.t, weight[self._numbers])
+        pairs, _, weight = self.given
+        return Answered(pairs[self.numbers], self.t, weight[self.numbers])
 
 
 def split_for_assignment(
@@ -119,8 +121,7 @@ def split_for_assignment(
         in_range = isinstance(assignment_size, numbers.Real) and 0 < assignment_size < 1
         n_kept = max(1, round(assignment_size * n_pairs)) if in_range else 0
     order = graph.shuffled(n_pairs, rng)
-    alone = np.zeros(n_pairs, dtype=bool)
-    alone[pairs.disjoint(rng)] = True
+    alone = is_disjoint(pairs, rng)
     order = np.concatenate([order[alone[order]], order[~alone[order]]])
     free = weight > 0
     for kind in (t > 0, t < 0):
@@ -137,6 +138,13 @@ def split_for_assignment(
     train = np.ones(n_pairs, dtype=bool)
     train[kept] = False
     return train, np.sort(kept)
+
+
+def is_disjoint(pairs: Pairs, random_state: int | RandomState) -> NDArray[np.bool_]:
+    """Tell of each pair whether it is one of those chosen to share no point."""
+    chosen = np.zeros(len(pairs), dtype=bool)
+    chosen[pairs.disjoint(random_state)] = True
+    return chosen
 
 
 def _chosen(pairs: Pairs, mask: NDArray[np.bool_]) -> Pairs:
@@ -309,7 +317,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         pairs = as_pairs(pairs).compact()
         answers = check_answers(t, len(pairs), pairs.index)
         check_is_fitted(self)
-        scores = self._host_scores(pairs.X)
+        scores = self._pair_scores(pairs)
         return self._assign_by(pairs, scores, answers, sample_weight, majority)
 
     def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
@@ -350,21 +358,18 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
     def _assign_by(
         self,
         pairs: Pairs,
-        scores: Floats,
+        scores: tuple[Floats, Floats],
         t: Floats,
         sample_weight: ArrayLike | None,
         majority: Any,
     ) -> Self:
-        """Settle the sign from pairs and the scores of their points."""
-        independent = np.zeros(len(pairs), dtype=bool)
-        independent[pairs.disjoint(random_state=0)] = True
+        """Settle the sign from pairs and the scores of both points of each."""
         outcome = assign_from_pairs(
-            scores[pairs.left],
-            scores[pairs.right],
+            *scores,
             t,
             majority=majority_sign(majority, self.classes_),
             sample_weight=sample_weight,
-            independent=independent,
+            independent=is_disjoint(pairs, 0),
         )
         return self._assign(outcome)
 
@@ -501,7 +506,8 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
             scores = on_host(self._scores(points.X))
             if is_dask(points.X):
                 points.checked([scores])
-            self._assign_by(pairs, scores, t, weight, self.majority)
+            both = scores[pairs.left], scores[pairs.right]
+            self._assign_by(pairs, both, t, weight, self.majority)
         return self
 
     def _class_names(self) -> NDArray[Any]:

@@ -46,6 +46,7 @@ class RiskSum(ABC):
         How much either class counts for each point.
     """
 
+    points_per_term = 1
     # Whether a sample of the terms reads just its own points, uncopied.
     samples_in_place = False
 
@@ -57,6 +58,10 @@ class RiskSum(ABC):
     def n_terms(self) -> int:
         """How many points or pairs the risk is summed over."""
         return int(self.points.n_points)
+
+    def rows_of(self, terms: Ints) -> Ints:
+        """Return the rows of the points of some terms."""
+        return terms
 
     def used_points(self) -> Ints | None:
         """Return the rows of the points that are in a term; None for all."""
@@ -95,6 +100,8 @@ class PairRiskSum(RiskSum):
         How much either answer counts for each pair.
     """
 
+    points_per_term = 2
+
     def __init__(self, points: Any, index: Ints, coefficients: Coefficients) -> None:
         super().__init__(points, coefficients)
         self.index = index
@@ -108,6 +115,10 @@ class PairRiskSum(RiskSum):
     def samples_in_place(self) -> bool:  # type: ignore[override]
         """Whether a sample of the pairs reads just its own points, uncopied."""
         return bool(self.points.reads_rows)
+
+    def rows_of(self, terms: Ints) -> Ints:
+        """Return the rows of the two points of some pairs."""
+        return self.index[terms]
 
     def used_points(self) -> Ints | None:
         """Return the rows of the points that are in a pair; None for all."""

@@ -373,13 +373,12 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         found -= np.average(found, weights=weight)
         spread = np.sqrt(np.average(found**2, weights=weight))
         # Cosines that are all the same differ by rounding.
-        similarity: Floats = found / spread if spread > 1e-6 else 0 * found
-        return similarity
+        return np.asarray(found / spread if spread > 1e-6 else 0 * found)
 
     def _assign_by(
         self,
         pairs: Pairs,
-        scores: Floats,
+        scores: tuple[Floats, Floats],
         t: Floats,
         sample_weight: ArrayLike | None,
         majority: Any,
@@ -404,8 +403,9 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         for kind in kinds:
             weight[kind] /= weight[kind].mean()
         chosen = np.concatenate(kinds)
+        both = scores[0][chosen], scores[1][chosen]
         return super()._assign_by(
-            pairs[chosen], scores, t[chosen], weight[chosen], majority
+            pairs[chosen], both, t[chosen], weight[chosen], majority
         )
 
     def _check_parameters(self) -> None:

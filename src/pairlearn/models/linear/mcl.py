@@ -6,14 +6,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from pairlearn.data.checks import check_choice, check_flip_rates, check_integer
 from pairlearn.engine.coefficients import pair_coefficients
 from pairlearn.engine.links import BinaryLink, SoftmaxLink
 from pairlearn.engine.points import as_points
 from pairlearn.engine.risks import LikelihoodRisk
-from pairlearn.engine.solvers import best_length, directions, eigenvectors
+from pairlearn.engine.solvers import (
+    best_length,
+    cluster_embedding,
+    cluster_weights,
+    directions,
+    eigenvectors,
+)
 from pairlearn.models.linear.base import LinearPairClassifier, known_rates
 from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
 
@@ -243,11 +248,9 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     def _cluster_starts(
         self, rng: RandomState, objective: PairObjective
     ) -> list[Floats]:
-        """Return starts whose classes are clusters of the points.
+        """Return starts whose classes are clusters of the points, from several seeds.
 
-        The leading eigenvectors of the moment matrix span the directions that tell
-        classes apart. Points are clustered there by k-means++ from several seeds; each
-        class starts as the direction from the mean to its cluster's centre.
+        Points are clustered along the leading eigenvectors of the moment matrix.
         """
         if objective.points.n_points < self.n_classes:
             raise ValueError(
@@ -255,25 +258,16 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
                 f"{objective.points.n_points} points"
             )
         span = eigenvectors(objective, self.n_classes)
-        w, b = objective.scaling.weights(span)
-        embedding = objective.points.scores(w, b)
-        scale = embedding.std(axis=0) + 1e-12
-        embedding = embedding / scale
-        n_places = len(np.unique(embedding.round(9), axis=0))
-        if n_places < self.n_classes:
+        scores = objective.points.scores(*objective.scaling.weights(span))
+        embedding = cluster_embedding(scores, self.n_classes)
+        if embedding is None:
             # Too few different points to cluster: any direction will do.
             return list(directions(objective.size, self.n_init))
-        first = []
+        first, spread = [], scores.std(axis=0) + 1e-12
         for _ in range(self.n_init):
             seed = rng.randint(2**31 - 1)
-            groups = KMeans(self.n_classes, n_init=1, random_state=seed).fit(embedding)
-            member = np.eye(self.n_classes)[groups.labels_]
-            # A ridge fit to the clusters in the embedding: a linear score a class.
-            gram = embedding.T @ embedding + len(embedding) * 0.1 * np.eye(
-                span.shape[1]
-            )
-            scores = np.linalg.solve(gram, embedding.T @ (member - member.mean(axis=0)))
-            u = (span @ (scores / scale[:, None])).T.ravel()
+            weights = cluster_weights(embedding, embedding, self.n_classes, seed)
+            u = (span @ (weights / spread[:, None])).T.ravel()
             direction = u / np.linalg.norm(u)
             first.append(best_length(objective, direction) * direction)
         return first

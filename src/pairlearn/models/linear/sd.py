@@ -313,5 +313,4 @@ def _least_squares(objective: PointObjective) -> Floats:
     matrix = matrix + np.diag(np.where(penalised, objective.alpha / 2, 0.0))
     target = scaling.gradient(points.pullback(pull), pull.sum())
     # Least squares copes with features that are constant when alpha is zero.
-    solution: Floats = np.linalg.lstsq(matrix, target, rcond=None)[0]
-    return solution
+    return np.asarray(np.linalg.lstsq(matrix, target, rcond=None)[0])

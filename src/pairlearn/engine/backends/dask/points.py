@@ -73,8 +73,7 @@ class DaskPoints(Points):
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, in memory."""
         _, scores = self.blocks.reduce(_scores, (w, b))
-        found: Floats = self.checked([np.concatenate(scores)])[0]
-        return found
+        return np.asarray(self.checked([np.concatenate(scores)])[0])
 
     def own_scores(self, w: Floats, b: float | Floats = 0.0) -> Any:
         """Return X w + b as a dask array."""
@@ -83,8 +82,7 @@ class DaskPoints(Points):
     def pullback(self, r: Floats) -> Floats:
         """Return X^T r, for one vector or a matrix of them as columns."""
         sums, _ = self.blocks.reduce(_pullback, None, self.blocks.split(r))
-        pulled: Floats = self.checked(sums)[0]
-        return pulled
+        return np.asarray(self.checked(sums)[0])
 
     def take(self, rows: Ints) -> NumpyPoints:
         """Return some of the points, in memory."""

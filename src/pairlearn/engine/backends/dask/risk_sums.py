@@ -84,8 +84,7 @@ class DaskPairRiskSum(PairRiskSum):
     def rate_gradient(self, risk: Any, w: Floats, b: float | Floats) -> Floats:
         """Return the derivatives of a likelihood risk in its two flip rates."""
         plan = self._plan(is_additive(risk))
-        rates: Floats = self._run(plan, "rate_gradient", risk, w, b)[0]
-        return rates
+        return np.asarray(self._run(plan, "rate_gradient", risk, w, b)[0])
 
     def value_along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
         """Return c -> risk of c f, which needs the scores only once."""

@@ -23,7 +23,7 @@ from pairlearn.engine.backends.compiled import compiled_module
 from pairlearn.engine.backends.protocol import PairRiskSum, RiskSum
 from pairlearn.engine.coefficients import EqualAnswers
 from pairlearn.system.once import once
-from pairlearn.system.threads import each, ranges
+from pairlearn.system.threads import block_bounds, map_threads
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
@@ -82,15 +82,15 @@ class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
             return value, self._scatter(d_left, d_right)
         compiled = compiled_module() if compiled_name(risk) == "product" else None
         one = partial(
-            self._compiled_couples if compiled else self._couples,
+            self._compiled_slopes if compiled else self._numpy_slopes,
             compiled or risk,
             scores,
         )
-        parts = each(one, ranges(len(self.index), size))
+        parts = map_threads(one, block_bounds(len(self.index), size))
         value = float(sum(value for value, _ in parts))
         if compiled and not np.isfinite(value):
             # Scores beyond the range of numbers: NumPy's risks know how to treat them.
-            parts = [self._couples(risk, scores, (0, len(self.index)))]
+            parts = [self._numpy_slopes(risk, scores, (0, len(self.index)))]
             value = parts[0][0]
         r = parts[0][1]
         for _, more in parts[1:]:
@@ -102,9 +102,9 @@ class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
         size = min(self._part_size(risk), BLOCK)
         if scores.ndim > 1 or not is_additive(risk) or len(self.index) <= size:
             return self._by_pair(risk, scores)[0]
-        blocks = ranges(len(self.index), size)
+        blocks = block_bounds(len(self.index), size)
         return float(
-            sum(each(lambda part: self._by_pair(risk, scores, part)[0], blocks))
+            sum(map_threads(lambda part: self._by_pair(risk, scores, part)[0], blocks))
         )
 
     def moment(self, w: Floats, b: float | Floats) -> tuple[Floats, Floats]:
@@ -114,7 +114,7 @@ class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
             r = self._coupling @ scores
         else:
             r = np.zeros(len(scores))
-            for part in ranges(len(self.index), self._part_size(None)):
+            for part in block_bounds(len(self.index), self._part_size(None)):
                 left, right, same, different = self._sides(part)
                 share = (same - different) / 2
                 r += np.bincount(left, share * scores[right], len(r))
@@ -125,13 +125,12 @@ class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
         """Return the derivatives of a likelihood risk in its two flip rates."""
         scores = self.points.scores(w, b)
         rates = []
-        for part in ranges(len(self.index), BLOCK):
+        for part in block_bounds(len(self.index), BLOCK):
             left, right, same, different = self._sides(part)
             rates.append(
                 risk.rate_gradient(scores[left], scores[right], same, different)
             )
-        total: Floats = np.sum(rates, axis=0)
-        return total
+        return np.asarray(np.sum(rates, axis=0))
 
     def _part_size(self, risk: Any) -> int:
         """Return how many pairs a thread takes at a time; all of them, if few.
@@ -161,14 +160,14 @@ class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
         )
         return value, d_left, d_right
 
-    def _couples(
+    def _numpy_slopes(
         self, risk: Any, scores: Floats, part: tuple[int, int]
     ) -> tuple[float, Floats]:
         """Return the risk of some pairs and its derivatives, by NumPy."""
         begin, end = part
         value, n = 0.0, self.points.n_points
         slopes = np.empty((2, end - begin))
-        for first, last in ranges(end - begin, BLOCK):
+        for first, last in block_bounds(end - begin, BLOCK):
             more, *both = self._by_pair(risk, scores, (begin + first, begin + last))
             slopes[:, first:last] = both
             value += more
@@ -178,17 +177,17 @@ class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
         total += np.bincount(right, slopes[1], n)
         return value, total
 
-    def _compiled_couples(
+    def _compiled_slopes(
         self, compiled: Any, scores: Floats, part: tuple[int, int]
     ) -> tuple[float, Floats]:
         """Return the product risk of some pairs and its derivatives, compiled."""
         r = np.zeros(self.points.n_points)
-        value = compiled.couple(
+        value = compiled.pair_slopes(
             scores,
             *self._compiled_pairs,
             *part,
             r,
-            *compiled.room(compiled.ALONE),
+            *compiled.workspace(compiled.ALONE),
         )
         return value, r
 

@@ -62,8 +62,7 @@ class TorchPoints(Points):
 
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, in memory."""
-        scores: Floats = self.wide_scores(w, b).cpu().numpy()
-        return scores
+        return np.asarray(self.wide_scores(w, b).cpu().numpy())
 
     def own_scores(self, w: Floats, b: float | Floats = 0.0) -> Tensor:
         """Return X w + b as a tensor like X."""
@@ -71,8 +70,7 @@ class TorchPoints(Points):
 
     def pullback(self, r: Floats) -> Floats:
         """Return X^T r, for one vector or a matrix of them as columns."""
-        pulled: Floats = self.wide_pullback(self.upload(r)).cpu().numpy()
-        return pulled
+        return np.asarray(self.wide_pullback(self.upload(r)).cpu().numpy())
 
     def take(self, rows: Ints) -> TorchPoints:
         """Return some of the points."""

@@ -129,8 +129,7 @@ class TorchPairRiskSum(PairRiskSum, TorchRiskSum):
             scores.index_select(0, left), scores.index_select(0, right), link
         )
         slopes = rate_gradient(*logs, *self._uploaded, risk.flip_rates)
-        d_rates: Floats = slopes.cpu().numpy()
-        return d_rates
+        return np.asarray(slopes.cpu().numpy())
 
     def _risk_of(self, risk: Any) -> RiskOfScores | None:
         risk_of_pairs = tensor_risk(risk)
