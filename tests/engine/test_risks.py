@@ -163,17 +163,17 @@ def test_semi_supervised_risk_is_unbiased(loss, prior, gammas):
         X, y = population(prior, 400, rng)
         pairs = Pairs(X, np.arange(400).reshape(200, 2))
         same_rate = prior**2 + (1 - prior) ** 2
-        same, different = product_coefficients(
+        coefficients = product_coefficients(
             pairs.answers(y), np.ones(200), gammas, same_rate
         )
         X_u, _ = population(prior, 200, rng)
-        pairs, same, different = add_unlabeled_couples(
-            pairs, same, different, X_u, gammas, state
+        pairs, coefficients = add_unlabeled_couples(
+            pairs, coefficients, X_u, gammas, state
         )
         f = f_of(pairs.X)
         estimates.append(
             ProductRisk(loss).value_and_gradient(
-                f[pairs.left], f[pairs.right], same, different
+                f[pairs.left], f[pairs.right], *coefficients
             )[0]
         )
     X, y = population(prior, 2_000_000, rng)

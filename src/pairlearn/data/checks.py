@@ -32,6 +32,7 @@ __all__ = [
     "is_finite",
     "not_finite",
     "plain_answers",
+    "where_not_finite",
 ]
 
 _ANSWER_HELP = "an answer is +1 (same), -1 (different), or a number in between"
@@ -190,14 +191,19 @@ def check_finite_points(X: PointsLike, numbers: Ints | None = None) -> None:
         X = on_host(X)
     if is_finite(X):
         return
-    if sparse.issparse(X):
-        where = X.tocoo()
-        bad = ~np.isfinite(where.data)
-        rows, columns = where.row[bad], where.col[bad]
-    else:
-        rows, columns = np.nonzero(~np.isfinite(X))
+    rows, columns = where_not_finite(X)
     row = rows[0] if numbers is None else numbers[rows[0]]
     raise not_finite(row, columns[0], len(rows))
+
+
+def where_not_finite(X: PointsLike) -> tuple[Ints, Ints]:
+    """Return rows and columns of what is NaN or infinite."""
+    if sparse.issparse(X):
+        X = X.tocoo()
+        bad = ~np.isfinite(X.data)
+        return X.row[bad], X.col[bad]
+    rows, columns = np.nonzero(~np.isfinite(X))
+    return rows, columns
 
 
 def not_finite(row: int, column: int, n_values: int) -> ValueError:

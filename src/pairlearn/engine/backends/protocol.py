@@ -74,7 +74,8 @@ class RiskSum(ABC):
         lie, if so asked, or else copied to lie side by side.
         """
         rows, factor = _draw(self.n_terms, size)
-        return self.points.take(rows).weighted(self.coefficients.scaled(rows, factor))  # type: ignore[no-any-return]
+        coefficients = self.coefficients.scaled(rows, factor)
+        return self.points.take(rows).weighted(coefficients)  # type: ignore[no-any-return]
 
     @abstractmethod
     def value_and_gradient(
@@ -170,6 +171,9 @@ class Points(ABC):
 
     # Whether all points are in one array, on a device or not.
     in_one_place = True
+    # Where risks of such points are summed.
+    risk_sum_class: type[RiskSum]
+    pair_risk_sum_class: type[PairRiskSum]
 
     def __init__(self, X: Any) -> None:
         self.X = X
@@ -214,10 +218,10 @@ class Points(ABC):
     def mean_and_variance(self, rows: Ints | None = None) -> tuple[Floats, Floats]:
         """Return mean and variance of each feature, of some points or of all."""
 
-    @abstractmethod
     def weighted(self, coefficients: Coefficients) -> RiskSum:
         """Return these points with how much either class counts for each."""
+        return self.risk_sum_class(self, coefficients)
 
-    @abstractmethod
     def coupled(self, index: Ints, coefficients: Coefficients) -> PairRiskSum:
         """Return pairs of these points with how much either answer counts for each."""
+        return self.pair_risk_sum_class(self, index, coefficients)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from pairlearn.data.checks import check_choice, check_flip_rates
-from pairlearn.engine.coefficients import Coefficients, pair_coefficients
+from pairlearn.engine.coefficients import pair_coefficients
 from pairlearn.engine.links import ProductLink
 from pairlearn.engine.losses import get_loss
 from pairlearn.engine.objective import PairObjective
 from pairlearn.engine.points import as_points
 from pairlearn.engine.risks import LikelihoodRisk, PairRisk, ProductRisk
 from pairlearn.engine.scaling import Scaling
-from pairlearn.engine.solvers import Solution, eigenvectors
+from pairlearn.engine.solvers import eigenvectors, exact_solution
 from pairlearn.models.linear.base import LinearPairClassifier, known_rates
 from pairlearn.models.linear.unlabeled import (
     add_unlabeled_couples,
@@ -347,17 +347,16 @@ class CIPSClassifier(LinearPairClassifier):
                     "unlabelled points are used with gammas=(g1, g2, g3), for example "
                     "gammas=(0.5, 0.25, 0.25)"
                 )
-            coefficients = pair_coefficients(t, weight)
-            return as_points(pairs.X).coupled(pairs.index, coefficients)
+            return as_points(pairs.X).coupled(pairs.index, pair_coefficients(t, weight))
         gammas = check_mixture(self.gammas, unlabeled, t[weight > 0])
         same_rate = same_rate_from_prior(prior_for(self.prior, t, weight))
-        same, different = product_coefficients(t, weight, gammas, same_rate)
+        coefficients = product_coefficients(t, weight, gammas, same_rate)
         if unlabeled is not None:
             unlabeled = self._validate_points(unlabeled, reset=False)
-            pairs, same, different = add_unlabeled_couples(
-                pairs, same, different, unlabeled, gammas, rng
+            pairs, coefficients = add_unlabeled_couples(
+                pairs, coefficients, unlabeled, gammas, rng
             )
-        return as_points(pairs.X).coupled(pairs.index, Coefficients(same, different))
+        return as_points(pairs.X).coupled(pairs.index, coefficients)
 
     def _risk(self) -> PairRisk:
         if self.flip_rates is not None:
@@ -370,7 +369,6 @@ class CIPSClassifier(LinearPairClassifier):
         scaling = Scaling.identity(risk_sum.points.n_features, self.fit_intercept)
         objective = PairObjective(risk_sum, self._risk(), 0.0, scaling)
         u = eigenvectors(objective, 1)[:, 0]
-        value = objective(u)[0]
         self.flip_rates_ = (1.0, 0.0)
         self._store(*objective.weights(u))
-        self._record(Solution(u, value, [value], 1, converged=True))
+        self._record(exact_solution(objective, u))

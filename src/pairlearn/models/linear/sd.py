@@ -15,7 +15,7 @@ from pairlearn.engine.objective import PointObjective
 from pairlearn.engine.points import as_points
 from pairlearn.engine.risks import PointRisk
 from pairlearn.engine.scaling import Scaling
-from pairlearn.engine.solvers import Solution
+from pairlearn.engine.solvers import exact_solution
 from pairlearn.models.linear.base import LinearPairClassifier
 from pairlearn.models.linear.unlabeled import (
     check_mixture,
@@ -210,19 +210,15 @@ class SDClassifier(LinearPairClassifier):
         if unlabeled is not None:
             unlabeled = self._validate_points(unlabeled, reset=False)
             X, n_unlabeled = stack_rows(X, unlabeled), unlabeled.shape[0]
-        coefficients = Coefficients(
-            *point_coefficients(
-                pairs, answers, weight, gammas, self.prior_, n_unlabeled
-            )
+        coefficients = point_coefficients(
+            pairs, answers, weight, gammas, self.prior_, n_unlabeled
         )
         risk_sum = as_points(X).weighted(coefficients)
         risk = PointRisk(self.loss, nonnegative=self.nonnegative)
         if solver == "closed":
             scaling = Scaling.identity(risk_sum.points.n_features, self.fit_intercept)
             objective = PointObjective(risk_sum, risk, self.alpha, scaling)
-            u = _least_squares(objective)
-            value = objective(u)[0]
-            solution = Solution(u, value, [value], 1, converged=True)
+            solution = exact_solution(objective, _least_squares(objective))
         else:
             rng = check_random_state(self.random_state)
             solution, objective = self._minimise(

@@ -6,10 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from pairlearn.data.blockwise import map_rows
-from pairlearn.data.checks import not_finite
+from pairlearn.data.checks import not_finite, where_not_finite
 from pairlearn.data.dask.compute import in_memory
 from pairlearn.data.dask.tables import take
 from pairlearn.engine.backends.dask.risk_sums import DaskPairRiskSum, DaskRiskSum
@@ -21,7 +20,6 @@ from pairlearn.system.once import once
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints, PointsLike
     from pairlearn.engine.backends.dask.run import Result
-    from pairlearn.engine.coefficients import Coefficients
 
 __all__ = ["DaskPoints"]
 
@@ -55,6 +53,8 @@ class DaskPoints(Points):
     """
 
     in_one_place = False
+    risk_sum_class = DaskRiskSum
+    pair_risk_sum_class = DaskPairRiskSum
 
     def __init__(self, X: Any) -> None:
         super().__init__(X)
@@ -98,14 +98,6 @@ class DaskPoints(Points):
         mean = self.checked((total / n,))[0]
         return mean, np.maximum(square / n - mean**2, 0.0)
 
-    def weighted(self, coefficients: Coefficients) -> DaskRiskSum:
-        """Return these points with how much either class counts for each."""
-        return DaskRiskSum(self, coefficients)
-
-    def coupled(self, index: Ints, coefficients: Coefficients) -> DaskPairRiskSum:
-        """Return pairs of these points with how much either answer counts for each."""
-        return DaskPairRiskSum(self, index, coefficients)
-
     def checked(self, results: Any) -> Any:
         """Return results; if they are not finite, refuse points that are not."""
         if self._is_finite or all(np.isfinite(one).all() for one in results):
@@ -140,13 +132,7 @@ def _moments(points: Any, _: None) -> Result:
 
 def _bad(points: Any, _: None) -> Result:
     """Return how many values are not finite, with row and column of the first."""
-    X = points.X
-    if sparse.issparse(X):
-        X = X.tocoo()
-        bad = ~np.isfinite(X.data)
-        rows, columns = X.row[bad], X.col[bad]
-    else:
-        rows, columns = np.nonzero(~np.isfinite(X))
+    rows, columns = where_not_finite(points.X)
     if not len(rows):
         return None, [(0, 0, 0)]
     return None, [(len(rows), int(rows[0]), int(columns[0]))]

@@ -33,6 +33,7 @@ __all__ = [
     "NumpyPairRiskSum",
     "NumpyRiskSum",
     "compiled_name",
+    "incidence",
     "is_additive",
 ]
 
@@ -211,14 +212,7 @@ class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
     @once
     def _incidence(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """For each side of the pairs, the matrix that sums pairs at their points."""
-        n_pairs = len(self.index)
-        shape = (self.points.n_points, n_pairs)
-        ones, numbers = np.ones(n_pairs), np.arange(n_pairs)
-        left, right, _, _ = self._sides(None)
-        return (
-            sparse.csr_array((ones, (left, numbers)), shape=shape),
-            sparse.csr_array((ones, (right, numbers)), shape=shape),
-        )
+        return incidence(self.index, self.points.n_points)
 
     def _scatter(self, d_left: Floats, d_right: Floats) -> Floats:
         """Sum the pairs' numbers at their points."""
@@ -229,6 +223,16 @@ class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
         left, right, _, _ = self._sides(None)
         total: Any = np.bincount(left, d_left, n)
         return np.asarray(total + np.bincount(right, d_right, n))
+
+
+def incidence(index: Ints, n_points: int) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return for each side of pairs the matrix that sums them at their points."""
+    ones, numbers = np.ones(len(index)), np.arange(len(index))
+    shape = (n_points, len(index))
+    left, right = (
+        sparse.csr_array((ones, (side, numbers)), shape=shape) for side in index.T
+    )
+    return left, right
 
 
 def is_additive(risk: Any) -> bool:

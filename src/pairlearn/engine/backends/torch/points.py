@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pairlearn.data.types import Floats, Ints
-    from pairlearn.engine.coefficients import Coefficients
 
 __all__ = ["TorchPoints"]
 
@@ -49,6 +48,9 @@ class TorchPoints(Points):
     >>> points.own_scores(np.array([1.0, 1.0]), 0.5)
     tensor([3.5000, 7.5000])
     """
+
+    risk_sum_class = TorchRiskSum
+    pair_risk_sum_class = TorchPairRiskSum
 
     @property
     def most_rows(self) -> int:
@@ -89,14 +91,6 @@ class TorchPoints(Points):
             sums[1] += wide.square().sum(0)
         mean, square = (sums / self.n_points).cpu().numpy()
         return mean, np.maximum(square - mean**2, 0.0)
-
-    def weighted(self, coefficients: Coefficients) -> TorchRiskSum:
-        """Return these points with how much either class counts for each."""
-        return TorchRiskSum(self, coefficients)
-
-    def coupled(self, index: Ints, coefficients: Coefficients) -> TorchPairRiskSum:
-        """Return pairs of these points with how much either answer counts for each."""
-        return TorchPairRiskSum(self, index, coefficients)
 
     def upload(self, array: Any) -> Tensor:
         """Return an array as a tensor on the device of X."""
