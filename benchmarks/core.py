@@ -14,9 +14,11 @@ import torch
 
 from benchmarks.report import machine, publish, table
 from pairlearn import CIPSClassifier, Pairs, clustering_error
-from pairlearn.engine.objective import Frame, PairObjective
+from pairlearn.engine.coefficients import answer_coefficients
+from pairlearn.engine.objective import PairObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import ProductRisk, answer_coefficients
+from pairlearn.engine.risks import ProductRisk
+from pairlearn.engine.scaling import Scaling
 from pairlearn.engine.solvers import best_length, eigenvectors, minimise_lbfgs
 from tests.conftest import common_task
 from tests.models.test_linear import random_problem
@@ -128,16 +130,16 @@ def compare_starts(n_problems: int = 200) -> str:
         pairs, t = random_problem(seed)
         rng = np.random.RandomState(seed)
         points = as_points(pairs.X)
-        frame = Frame.of(points, ALPHA, fit_intercept=True)
+        scaling = Scaling.of(points, ALPHA, fit_intercept=True)
         answers = answer_coefficients(t, np.ones(len(t)))
-        risk = ProductRisk("logistic")
-        objective = PairObjective(points, pairs.index, *answers, risk, ALPHA, frame)
+        risk_sum, risk = points.coupled(pairs.index, answers), ProductRisk("logistic")
+        objective = PairObjective(risk_sum, risk, ALPHA, scaling)
 
         def reach(direction, objective=objective):
             start = best_length(objective, direction) * direction
             return minimise_lbfgs(objective, [start], max_iter=500, tol=1e-6).value
 
-        def unit(rng=rng, size=frame.size):
+        def unit(rng=rng, size=scaling.size):
             direction = rng.standard_normal(size)
             return direction / np.linalg.norm(direction)
 

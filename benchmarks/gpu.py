@@ -27,14 +27,12 @@ from benchmarks.report import RESULTS, publish, table
 from pairlearn import CIPSClassifier, Pairs
 from pairlearn.engine.backends.torch.fused import Launch, form_of, fused_sums
 from pairlearn.engine.backends.torch.risks import tensor_risk
-from pairlearn.engine.objective import Frame, PairObjective
+from pairlearn.engine.coefficients import answer_coefficients
+from pairlearn.engine.links import BinaryLink
+from pairlearn.engine.objective import PairObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    ProductRisk,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import LikelihoodRisk, ProductRisk
+from pairlearn.engine.scaling import Scaling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +65,7 @@ class Problem:
         self.index = numbers.reshape(n_pairs, 2)
         wrong = np.where(rng.random(n_pairs) < 0.1, -1.0, 1.0)
         self.t = wrong * y[self.index[:, 0]] * y[self.index[:, 1]]
-        self.same, self.different = answer_coefficients(self.t, np.ones(n_pairs))
+        self.coefficients = answer_coefficients(self.t, np.ones(n_pairs))
         # Somewhere between no model and a good one.
         self.w = self.direction + 0.5 * rng.normal(size=n_features) / n_features**0.5
         self.b = -0.2
@@ -77,17 +75,17 @@ class Problem:
         """Bytes of the points."""
         return self.X.numel() * self.X.element_size()
 
-    def terms(self, *, plain: bool = False) -> Any:
+    def risk_sum(self, *, plain: bool = False) -> Any:
         """Return the pairs as the objective holds them."""
-        terms: Any = as_points(self.X).coupled(self.index, self.same, self.different)
+        risk_sum: Any = as_points(self.X).coupled(self.index, self.coefficients)
         if plain:
-            terms.__dict__["_kernel"] = None
-        return terms
+            risk_sum.__dict__["_kernel"] = None
+        return risk_sum
 
     def inputs(self) -> tuple[torch.Tensor, ...]:
         """Return what the kernel reads."""
-        terms = self.terms()
-        return self.X, *terms._sides, *terms._narrow_coefficients
+        risk_sum = self.risk_sum()
+        return self.X, *risk_sum._sides, *risk_sum._narrow_coefficients
 
 
 def synchronise(device: str) -> None:
@@ -142,7 +140,7 @@ def reference(problem: Problem, risk: Any) -> np.ndarray:
         rows = torch.tensor(problem.index[part], device=device)
         left, right = (problem.X[rows[:, side]].double() for side in (0, 1))
         scores = [(x @ w + problem.b).requires_grad_() for x in (left, right)]
-        shares = (problem.same[part], problem.different[part])
+        shares = problem.coefficients[part]
         value = risk_of(*scores, *(torch.tensor(s, device=device) for s in shares))
         r, s = torch.autograd.grad(value, scores)
         total[:-2] += left.T @ r + right.T @ s
@@ -170,21 +168,17 @@ def evaluations(
     for name, risk in RISKS.items():
         truth, inputs = reference(problem, risk), problem.inputs()
         for way in ("fused", "plain torch"):
-            terms = problem.terms(plain=way == "plain torch")
+            risk_sum = problem.risk_sum(plain=way == "plain torch")
 
-            def whole(terms: Any = terms, risk: Any = risk) -> Any:
-                return terms.value_and_gradient(risk, problem.w, problem.b)
+            def whole(risk_sum: Any = risk_sum, risk: Any = risk) -> Any:
+                return risk_sum.value_and_gradient(risk, problem.w, problem.b)
 
             def kernel(inputs: Any = inputs, risk: Any = risk) -> Any:
                 return fused_sums(*inputs, problem.w, problem.b, form_of(risk))
 
             found = gathered(*whole())
-            frame = Frame.plain(len(problem.w), fit_intercept=True)
-            objective = PairObjective(
-                terms.points, problem.index, terms.positive, terms.negative, risk, 1e-4,
-                frame,
-            )  # fmt: skip
-            objective.__dict__["terms"] = terms
+            scaling = Scaling.identity(len(problem.w), fit_intercept=True)
+            objective = PairObjective(risk_sum, risk, 1e-4, scaling)
             u = np.append(problem.w, problem.b)
             wall = wall_seconds(lambda o=objective, u=u: o(u), device, repeats)
             seconds = device_seconds(
@@ -236,12 +230,12 @@ def small_case(device: str) -> str:
     """Compare with NumPy in float64 on a small problem."""
     problem = Problem(20_000, 128, device, "shuffled")
     X = problem.X.cpu().numpy().astype(float)
-    terms = as_points(X).coupled(problem.index, problem.same, problem.different)
+    risk_sum = as_points(X).coupled(problem.index, problem.coefficients)
     rows = []
     for name, risk in RISKS.items():
-        truth = gathered(*terms.value_and_gradient(risk, problem.w, problem.b))
+        truth = gathered(*risk_sum.value_and_gradient(risk, problem.w, problem.b))
         for way in ("fused", "plain torch"):
-            mine = problem.terms(plain=way == "plain torch")
+            mine = problem.risk_sum(plain=way == "plain torch")
             found = gathered(*mine.value_and_gradient(risk, problem.w, problem.b))
             off = errors(found, truth)
             rows.append([name, way, f"{off[0]:.1e}", f"{off[1]:.1e}"])

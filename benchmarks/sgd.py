@@ -13,20 +13,12 @@ import numpy as np
 
 from benchmarks.report import machine, publish, table
 from pairlearn import Pairs
-from pairlearn.engine.objective import (
-    Frame,
-    LinearObjective,
-    PairObjective,
-    PointObjective,
-)
+from pairlearn.engine.coefficients import Coefficients, answer_coefficients
+from pairlearn.engine.links import BinaryLink
+from pairlearn.engine.objective import LinearObjective, PairObjective, PointObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    PointRisk,
-    ProductRisk,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import LikelihoodRisk, PointRisk, ProductRisk
+from pairlearn.engine.scaling import Scaling
 
 BATCH, REPEATS = 64, 7
 SHAPES = ((1000, 20, np.float64), (1000, 123, np.float64), (10_000, 784, np.float32))
@@ -38,17 +30,15 @@ def objectives(m: int, n_features: int, dtype: type) -> dict[str, LinearObjectiv
     X = rng.normal(size=(2 * m, n_features)).astype(dtype)
     y = np.where(X[:, 0] + rng.normal(size=2 * m) > 0, 1, -1)
     pairs, t = Pairs.sample(X, m, y, random_state=0)
-    shares = answer_coefficients(t.astype(float), np.ones(m))
-    points, frame = as_points(X), Frame.plain(n_features, fit_intercept=True)
-    labels = (y > 0) / len(y), (y < 0) / len(y)
+    points, scaling = as_points(X), Scaling.identity(n_features, fit_intercept=True)
+    answers = answer_coefficients(t.astype(float), np.ones(m))
+    couples = points.coupled(pairs.index, answers)
+    labelled = points.weighted(Coefficients((y > 0) / len(y), (y < 0) / len(y)))
+    likelihood = LikelihoodRisk(BinaryLink())
     return {
-        "CIPS": PairObjective(
-            points, pairs.index, *shares, ProductRisk("logistic"), 1e-4, frame
-        ),
-        "MCL": PairObjective(
-            points, pairs.index, *shares, LikelihoodRisk(BinaryLink()), 1e-4, frame
-        ),
-        "SV": PointObjective(points, *labels, PointRisk("logistic"), 1e-4, frame),
+        "CIPS": PairObjective(couples, ProductRisk("logistic"), 1e-4, scaling),
+        "MCL": PairObjective(couples, likelihood, 1e-4, scaling),
+        "SV": PointObjective(labelled, PointRisk("logistic"), 1e-4, scaling),
     }
 
 

@@ -33,10 +33,9 @@ TYPES = ("float64", "float32")
 def evaluation(X: np.ndarray, y: np.ndarray, index: np.ndarray) -> Callable[[], Any]:
     """Return what computes the loss and the gradient of CIPS."""
     _, t = answered(X, y, index)
-    shares = pair_coefficients(t, np.ones(len(t)))
-    terms = as_points(X).coupled(index, *shares)
+    risk_sum = as_points(X).coupled(index, pair_coefficients(t, np.ones(len(t))))
     risk, w = ProductRisk("logistic"), np.full(X.shape[1], 0.05)
-    return lambda: terms.value_and_gradient(risk, w, -0.1)
+    return lambda: risk_sum.value_and_gradient(risk, w, -0.1)
 
 
 def products(X: np.ndarray) -> Callable[[], Any]:

@@ -19,12 +19,13 @@ def call() -> dict[str, float]:
     rng = np.random.default_rng(0)
     # Few points are left to NumPy.
     X, t = rng.normal(size=(6000, 100)), np.where(rng.random(3000) < 0.5, 1.0, -1.0)
-    shares = pair_coefficients(t, np.ones(3000))
+    coefficients = pair_coefficients(t, np.ones(3000))
     seconds = {}
     for name in ("first", "second"):
         start = time.perf_counter()
-        terms = as_points(X).coupled(np.arange(6000).reshape(3000, 2), *shares)
-        terms.value_and_gradient(ProductRisk("logistic"), np.ones(100), 0.0)
+        index = np.arange(6000).reshape(3000, 2)
+        risk_sum = as_points(X).coupled(index, coefficients)
+        risk_sum.value_and_gradient(ProductRisk("logistic"), np.ones(100), 0.0)
         seconds[name] = time.perf_counter() - start
     if "pairlearn.engine.backends.numba" not in sys.modules:
         raise RuntimeError("no compiled loop was used: there is no first call to time")

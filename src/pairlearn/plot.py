@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from pairlearn.data.checks import check_answers
+from pairlearn.data.checks import check_answers, check_integer
 from pairlearn.data.containers import check_table, on_host
 from pairlearn.data.pairs import Pairs, as_pairs
 from pairlearn.trust.certificate import Certificate
@@ -150,8 +150,7 @@ def plot_pairs(
     ['same', 'different']
     """
     given = as_pairs(pairs)
-    if isinstance(max_pairs, bool) or not isinstance(max_pairs, int) or max_pairs < 1:
-        raise ValueError(f"max_pairs must be a whole number above 0; got {max_pairs!r}")
+    check_integer("max_pairs", max_pairs)
     if given.n_features < 2:
         raise ValueError("points of one feature have no place in the plane; two needed")
     answers = check_answers(t, len(given), given.index)

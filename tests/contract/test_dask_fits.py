@@ -345,6 +345,7 @@ RESIDENT = textwrap.dedent("""
     import numpy as np
     from pairlearn import Pairs
     from pairlearn.engine.points import as_points
+    from pairlearn.engine.coefficients import Coefficients
     from pairlearn.engine.risks import ProductRisk
     from pairlearn.data.containers import blocks_of_npy
 
@@ -366,12 +367,13 @@ RESIDENT = textwrap.dedent("""
     else:
         table = da.from_array(Reader(held), chunks=(3000, -1), name=False)
     points, index = as_points(table), np.arange(held.shape[0]).reshape(-1, 2)
-    pairs = points.coupled(index, np.ones(len(index)), np.ones(len(index)))
+    ones = np.ones(len(index))
+    pairs = points.coupled(index, Coefficients(ones, ones))
     some = as_points(Pairs(table, index[::2]).compact().X)
     w = np.full(1000, 1e-3)
     # What is loaded once, compiled code among it, is not the file's.
     warm = as_points(np.ones((1000, 1000), "f4")).coupled(
-        index[:500], np.ones(500), np.ones(500)
+        index[:500], Coefficients(ones[:500], ones[:500])
     )
     warm.value_and_gradient(ProductRisk("logistic"), w, 0.0)
     before = resident("VmRSS")

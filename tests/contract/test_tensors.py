@@ -26,23 +26,14 @@ from pairlearn import (
 )
 from pairlearn.data.containers import is_tensor, on_host, stack_rows
 from pairlearn.data.pairs import as_pairs
+from pairlearn.engine.coefficients import Coefficients, answer_coefficients
+from pairlearn.engine.links import BinaryLink, ProductLink, SoftmaxLink
 from pairlearn.engine.losses import LOSSES, LogisticLoss
-from pairlearn.engine.objective import (
-    Frame,
-    NoisyObjective,
-    PairObjective,
-    PointObjective,
-)
+from pairlearn.engine.noisy_objective import NoisyObjective
+from pairlearn.engine.objective import PairObjective, PointObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    PointRisk,
-    ProductLink,
-    ProductRisk,
-    SoftmaxLink,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import LikelihoodRisk, PointRisk, ProductRisk
+from pairlearn.engine.scaling import Scaling
 from pairlearn.models.multiclass import answers_per_class
 from pairlearn.trust.metrics import (
     clustering_accuracy_scorer,
@@ -93,15 +84,15 @@ def problem(n_points, n_pairs, n_features=4):
         index = rng.integers(n_points, size=(n_pairs, 2))
     t = rng.uniform(-1, 1, n_pairs)
     t[::3], t[1::3] = 1, -1
-    return X, index, *answer_coefficients(t, rng.random(n_pairs))
+    return X, index, answer_coefficients(t, rng.random(n_pairs))
 
 
-def both_terms(device, n_points=60, n_pairs=200, dtype="float64"):
-    X, index, same, different = problem(n_points, n_pairs)
+def both_risk_sums(device, n_points=60, n_pairs=200, dtype="float64"):
+    X, *pairs = problem(n_points, n_pairs)
     tensor = torch.tensor(X.astype(dtype), device=device)
     return (
-        as_points(X.astype(dtype)).coupled(index, same, different),
-        as_points(tensor).coupled(index, same, different),
+        as_points(X.astype(dtype)).coupled(*pairs),
+        as_points(tensor).coupled(*pairs),
     )
 
 
@@ -154,13 +145,13 @@ class TestTerms:
     @pytest.mark.parametrize("name", PAIR_RISKS)
     def test_pair_risks(self, name, fresh, device):
         shape = (500, 230) if fresh else (60, 200)
-        right, mine = both_terms(device, *shape)
+        right, mine = both_risk_sums(device, *shape)
         risk, w, b = PAIR_RISKS[name], np.array([0.7, -0.2, 0.1, 1.1]), np.array(0.3)
         assert_all_close(
             mine.value_and_gradient(risk, w, b), right.value_and_gradient(risk, w, b)
         )
-        assert mine.along(risk, w, b)(0.7) == pytest.approx(
-            right.along(risk, w, b)(0.7), rel=1e-10
+        assert mine.value_along(risk, w, b)(0.7) == pytest.approx(
+            right.value_along(risk, w, b)(0.7), rel=1e-10
         )
         if isinstance(risk, LikelihoodRisk):
             np.testing.assert_allclose(
@@ -170,7 +161,7 @@ class TestTerms:
     @every_device
     @pytest.mark.parametrize("rates", RATES)
     def test_several_outputs(self, rates, device):
-        right, mine = both_terms(device)
+        right, mine = both_risk_sums(device)
         rng = np.random.default_rng(1)
         w, b = rng.normal(size=(4, 3)), rng.normal(size=3)
         risk = LikelihoodRisk(SoftmaxLink(), rates)
@@ -187,7 +178,7 @@ class TestTerms:
     @pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-10), ("float32", 1e-5)])
     def test_moment_and_narrow_points(self, dtype, rtol, fresh, device):
         shape = (5000, 2400) if fresh else (60, 200)
-        right, mine = both_terms(device, *shape, dtype=dtype)
+        right, mine = both_risk_sums(device, *shape, dtype=dtype)
         w, b = np.array([0.7, -0.2, 0.1, 1.1]), np.array(0.3)
         assert_all_close(mine.moment(w, b), right.moment(w, b), rtol)
         for name in ("logistic", "binary (1.0, 0.0)"):
@@ -204,9 +195,9 @@ class TestTerms:
     def test_point_risks(self, loss, nonnegative, device):
         X, *_ = problem(60, 200)
         rng = np.random.default_rng(2)
-        shares = rng.normal(size=(2, 60)) / 60
+        coefficients = Coefficients(*rng.normal(size=(2, 60)) / 60)
         mine, right = (
-            as_points(table).weighted(*shares)
+            as_points(table).weighted(coefficients)
             for table in (torch.tensor(X, device=device), X)
         )
         risk = PointRisk(loss, nonnegative=nonnegative)
@@ -214,29 +205,29 @@ class TestTerms:
         assert_all_close(
             mine.value_and_gradient(risk, w, b), right.value_and_gradient(risk, w, b)
         )
-        assert mine.along(risk, w, b)(0.7) == pytest.approx(
-            right.along(risk, w, b)(0.7), rel=1e-10, abs=1e-12
+        assert mine.value_along(risk, w, b)(0.7) == pytest.approx(
+            right.value_along(risk, w, b)(0.7), rel=1e-10, abs=1e-12
         )
 
     @every_device
     @pytest.mark.parametrize("fresh", [True, False])
     def test_gradients_by_finite_differences(self, fresh, device):
-        X, index, same, different = problem(*((500, 230) if fresh else (60, 200)))
+        X, *pairs = problem(*((500, 230) if fresh else (60, 200)))
         points = as_points(torch.tensor(X, device=device))
-        frame = Frame.of(points, 0.1, fit_intercept=True)
-        pairs = (points, index, same, different)
-        plain = LikelihoodRisk(BinaryLink())
+        scaling = Scaling.of(points, 0.1, fit_intercept=True)
+        couples = points.coupled(*pairs)
+        single = points.weighted(
+            Coefficients(np.full(len(X), 0.01), np.full(len(X), 0.02))
+        )
+        plain = PairObjective(couples, LikelihoodRisk(BinaryLink()), 0.1, scaling)
         objectives = [
-            PairObjective(*pairs, ProductRisk("logistic"), 0.1, frame),
-            PairObjective(*pairs, LikelihoodRisk(SoftmaxLink()), 0.1, frame, 3),
-            PointObjective(
-                points, np.full(len(X), 0.01), np.full(len(X), 0.02),
-                PointRisk("logistic"), 0.1, frame,
-            ),
-            NoisyObjective(PairObjective(*pairs, plain, 0.1, frame), symmetric=False),
-        ]  # fmt: skip
+            PairObjective(couples, ProductRisk("logistic"), 0.1, scaling),
+            PairObjective(couples, LikelihoodRisk(SoftmaxLink()), 0.1, scaling, 3),
+            PointObjective(single, PointRisk("logistic"), 0.1, scaling),
+            NoisyObjective(plain, symmetric=False),
+        ]
         for objective in objectives:
-            size = getattr(objective, "size", frame.size + 2)
+            size = getattr(objective, "size", scaling.size + 2)
             u = np.random.default_rng(3).normal(size=size)
             _, gradient = objective(u)
             steps = 1e-6 * np.eye(size)

@@ -9,18 +9,11 @@ from scipy import sparse
 from pairlearn import Pairs
 from pairlearn.data.containers import is_dask, on_host
 from pairlearn.engine.backends.numpy.points import NumpyPoints
+from pairlearn.engine.coefficients import Coefficients, answer_coefficients
+from pairlearn.engine.links import BinaryLink, ProductLink, SoftmaxLink
 from pairlearn.engine.losses import LOSSES
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    LinkRisk,
-    PointRisk,
-    ProductLink,
-    ProductRisk,
-    SoftmaxLink,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import EdgeRisk, LikelihoodRisk, PointRisk, ProductRisk
 
 dask = pytest.importorskip("dask", reason="needs dask")
 
@@ -40,7 +33,7 @@ PAIR_RISKS = {
     "clipped": ProductRisk("logistic", nonnegative=True),
     **{f"binary {r}": LikelihoodRisk(BinaryLink(), r) for r in RATES},
     **{f"product {r}": LikelihoodRisk(ProductLink(), r) for r in RATES},
-    "links": LinkRisk(0.5, -1.0, 0.3, np.linspace(-1, 1, 150)),
+    "links": EdgeRisk(0.5, -1.0, 0.3, np.linspace(-1, 1, 150)),
 }
 
 
@@ -65,10 +58,10 @@ def problem(kind="mixed", chunks=CHUNKS["uneven"], n_pairs=150):
     index = index[:n_pairs]
     t = rng.uniform(-1, 1, len(index))
     t[::3], t[1::3] = 1, -1
-    return X, index, *answer_coefficients(t, rng.random(len(index)))
+    return X, index, answer_coefficients(t, rng.random(len(index)))
 
 
-def both_terms(kind="mixed", chunks=CHUNKS["uneven"], dtype="float64"):
+def both_risk_sums(kind="mixed", chunks=CHUNKS["uneven"], dtype="float64"):
     X, *pairs = problem(kind, chunks)
     X = X.astype(dtype)
     table = da.from_array(X, chunks=(chunks, -1))
@@ -122,13 +115,13 @@ class TestPoints:
         np.testing.assert_allclose(points.pullback(np.ones(1000)), X.sum(axis=0))
 
     def test_threads_do_not_change_the_digits(self):
-        X, index, same, different = problem()
+        X, *pairs = problem()
         table = da.from_array(X, chunks=(7, -1))
         found = []
         for scheduler in ("threads", "threads", "synchronous"):
             with dask.config.set(scheduler=scheduler):
-                terms = as_points(table).coupled(index, same, different)
-                found.append(terms.value_and_gradient(ProductRisk("logistic"), W, B))
+                risk_sum = as_points(table).coupled(*pairs)
+                found.append(risk_sum.value_and_gradient(ProductRisk("logistic"), W, B))
         for other in found[1:]:
             for a, b in zip(found[0], other, strict=True):
                 np.testing.assert_array_equal(a, b)
@@ -146,13 +139,13 @@ class TestTerms:
     @pytest.mark.parametrize("kind", ["inside", "crossing", "mixed"])
     @pytest.mark.parametrize("name", PAIR_RISKS)
     def test_pair_risks(self, name, kind):
-        right, mine = both_terms(kind)
+        right, mine = both_risk_sums(kind)
         risk = PAIR_RISKS[name]
         assert_all_close(
             mine.value_and_gradient(risk, W, B), right.value_and_gradient(risk, W, B)
         )
-        assert mine.along(risk, W, B)(0.7) == pytest.approx(
-            right.along(risk, W, B)(0.7), rel=1e-10, abs=1e-10
+        assert mine.value_along(risk, W, B)(0.7) == pytest.approx(
+            right.value_along(risk, W, B)(0.7), rel=1e-10, abs=1e-10
         )
         if isinstance(risk, LikelihoodRisk):
             assert_all_close(
@@ -162,7 +155,7 @@ class TestTerms:
     @pytest.mark.parametrize("name", ["logistic", "clipped", "binary (0.9, 0.2)"])
     @pytest.mark.parametrize("chunks", CHUNKS)
     def test_any_blocks(self, chunks, name):
-        right, mine = both_terms(chunks=CHUNKS[chunks])
+        right, mine = both_risk_sums(chunks=CHUNKS[chunks])
         risk = PAIR_RISKS[name]
         assert_all_close(
             mine.value_and_gradient(risk, W, B), right.value_and_gradient(risk, W, B)
@@ -172,7 +165,7 @@ class TestTerms:
     @pytest.mark.parametrize("kind", ["inside", "crossing", "mixed"])
     @pytest.mark.parametrize("rates", RATES)
     def test_several_outputs(self, rates, kind):
-        right, mine = both_terms(kind)
+        right, mine = both_risk_sums(kind)
         rng = np.random.default_rng(1)
         w, b = rng.normal(size=(4, 3)), rng.normal(size=3)
         risk = LikelihoodRisk(SoftmaxLink(), rates)
@@ -185,7 +178,7 @@ class TestTerms:
         )
 
     def test_narrow_points(self):
-        right, mine = both_terms(dtype="float32")
+        right, mine = both_risk_sums(dtype="float32")
         risk = PAIR_RISKS["logistic"]
         assert_all_close(
             mine.value_and_gradient(risk, W, B),
@@ -198,15 +191,16 @@ class TestTerms:
     @pytest.mark.parametrize("nonnegative", [True, False])
     def test_point_risks(self, loss, nonnegative):
         X, *_ = problem()
-        shares = np.random.default_rng(2).normal(size=(2, N_POINTS)) / N_POINTS
+        both = np.random.default_rng(2).normal(size=(2, N_POINTS)) / N_POINTS
+        coefficients = Coefficients(*both)
         table = da.from_array(X, chunks=(CHUNKS["uneven"], -1))
-        mine, right = (as_points(one).weighted(*shares) for one in (table, X))
+        mine, right = (as_points(one).weighted(coefficients) for one in (table, X))
         risk = PointRisk(loss, nonnegative=nonnegative)
         assert_all_close(
             mine.value_and_gradient(risk, W, B), right.value_and_gradient(risk, W, B)
         )
-        assert mine.along(risk, W, B)(0.7) == pytest.approx(
-            right.along(risk, W, B)(0.7), rel=1e-10, abs=1e-10
+        assert mine.value_along(risk, W, B)(0.7) == pytest.approx(
+            right.value_along(risk, W, B)(0.7), rel=1e-10, abs=1e-10
         )
 
     def test_a_risk_that_says_nothing_is_not_split(self):
@@ -218,7 +212,7 @@ class TestTerms:
                 slope = 2 * total * (same - different)
                 return total**2, slope * right, slope * left
 
-        right, mine = both_terms()
+        right, mine = both_risk_sums()
         assert_all_close(
             mine.value_and_gradient(Whole(), W, B),
             right.value_and_gradient(Whole(), W, B),
@@ -261,13 +255,13 @@ def test_passes_over_the_points(kind, name, n_passes):
         counter, dtype=X.dtype, meta=X[:0]
     )
     points = as_points(table)
-    terms = points.coupled(*pairs)
-    n = counter.of(lambda: terms.value_and_gradient(risk, W, B))
+    risk_sum = points.coupled(*pairs)
+    n = counter.of(lambda: risk_sum.value_and_gradient(risk, W, B))
     assert n == n_passes * len(chunks)
-    assert counter.of(lambda: terms.along(risk, W, B)) == len(chunks)
+    assert counter.of(lambda: risk_sum.value_along(risk, W, B)) == len(chunks)
     assert counter.of(points.mean_and_variance) == len(chunks)
     least = 1 if kind == "inside" else 2
-    assert counter.of(lambda: terms.moment(W, B)) == least * len(chunks)
+    assert counter.of(lambda: risk_sum.moment(W, B)) == least * len(chunks)
 
 
 def test_blocks_without_pairs_are_not_read():
@@ -280,6 +274,7 @@ def test_blocks_without_pairs_are_not_read():
     pairs = Pairs(table, index).compact()
     np.testing.assert_array_equal(on_host(pairs.X), X[Pairs(X, index).used_points()])
     assert counter.n_calls == 2
-    terms = as_points(pairs.X).coupled(pairs.index, np.ones(4), np.zeros(4))
-    assert counter.of(lambda: terms.value_and_gradient(
+    answers = Coefficients(np.ones(4), np.zeros(4))
+    risk_sum = as_points(pairs.X).coupled(pairs.index, answers)
+    assert counter.of(lambda: risk_sum.value_and_gradient(
         ProductRisk("logistic"), np.ones(1), 0.0)) == 2  # fmt: skip

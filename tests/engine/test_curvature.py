@@ -5,18 +5,17 @@ import pytest
 from scipy import sparse
 
 from pairlearn.engine import curvature
-from pairlearn.engine.coefficients import pair_coefficients
-from pairlearn.engine.losses import LOSSES
-from pairlearn.engine.objective import Frame, PairObjective, PointObjective
-from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    PointRisk,
-    ProductLink,
-    ProductRisk,
+from pairlearn.engine.coefficients import (
+    Coefficients,
     answer_coefficients,
+    pair_coefficients,
 )
+from pairlearn.engine.links import BinaryLink, ProductLink
+from pairlearn.engine.losses import LOSSES
+from pairlearn.engine.objective import PairObjective, PointObjective
+from pairlearn.engine.points import as_points
+from pairlearn.engine.risks import LikelihoodRisk, PointRisk, ProductRisk
+from pairlearn.engine.scaling import Scaling
 from pairlearn.engine.solvers import rounding
 
 SMOOTH = [name for name in LOSSES if ProductRisk(name).smooth]
@@ -46,11 +45,11 @@ def by_differences(objective, u, step=1e-5):
     )
 
 
-def pair_objective(points, risk, shares=None, intercept=True):
+def pair_objective(points, risk, coefficients=None, intercept=True):
     points = as_points(points)
-    frame = Frame.of(points, 0.01, intercept)
-    shares = shares or answer_coefficients(T, np.linspace(1, 2, 90))
-    return PairObjective(points, INDEX, *shares, risk, 0.01, frame)
+    scaling = Scaling.of(points, 0.01, intercept)
+    coefficients = coefficients or answer_coefficients(T, np.linspace(1, 2, 90))
+    return PairObjective(points.coupled(INDEX, coefficients), risk, 0.01, scaling)
 
 
 @pytest.fixture(autouse=True)
@@ -112,9 +111,9 @@ def test_answers_in_one_byte():
 
 def test_risks_of_points():
     points = as_points(X)
-    share = RNG.random((2, 60)) / 60
-    frame = Frame.of(points, 0.01, True)
-    objective = PointObjective(points, *share, PointRisk("logistic"), 0.01, frame)
+    risk_sum = points.weighted(Coefficients(*RNG.random((2, 60)) / 60))
+    scaling = Scaling.of(points, 0.01, True)
+    objective = PointObjective(risk_sum, PointRisk("logistic"), 0.01, scaling)
     u = RNG.normal(size=5)
     found = objective.curvature(u)
     np.testing.assert_allclose(

@@ -8,21 +8,19 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from pairlearn.engine.backends.compiled import compiled_module
-from pairlearn.engine.backends.numpy import dense
-from pairlearn.engine.backends.numpy import risk_sums as terms
+from pairlearn.engine.backends.numpy import dense, risk_sums
 from pairlearn.engine.backends.numpy.dense import DensePairRiskSum
 from pairlearn.engine.backends.numpy.points import NumpyPoints
 from pairlearn.engine.backends.numpy.risk_sums import NumpyPairRiskSum
-from pairlearn.engine.coefficients import pair_coefficients
+from pairlearn.engine.coefficients import (
+    Coefficients,
+    answer_coefficients,
+    pair_coefficients,
+)
+from pairlearn.engine.links import BinaryLink, ProductLink
 from pairlearn.engine.losses import LOSSES
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    ProductLink,
-    ProductRisk,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import LikelihoodRisk, ProductRisk
 
 RISKS = {
     **{name: ProductRisk(name) for name in LOSSES},
@@ -40,8 +38,8 @@ def path(request, monkeypatch):
     monkeypatch.setattr(dense, "FEW", 1)
     monkeypatch.setattr(dense, "PART_BYTES", 20_000)
     monkeypatch.setattr(dense, "NUMPY_BYTES", 20_000)
-    monkeypatch.setattr("pairlearn.engine.points.FEW", 1)
-    monkeypatch.setattr(terms, "BLOCK", 16)
+    monkeypatch.setattr("pairlearn.engine.backends.numpy.points.FEW", 1)
+    monkeypatch.setattr(risk_sums, "BLOCK", 16)
     if request.param == "compiled":
         pytest.importorskip("numba", reason="the extra `fast` is not installed")
         yield request.param
@@ -68,15 +66,15 @@ def problem(place="fresh", dtype=np.float64, scale=1.0):
         index = rng.permutation(n_points)[: 2 * n_pairs].reshape(n_pairs, 2)
     t = rng.uniform(-1, 1, n_pairs)
     t[::3], t[1::3] = 1, -1
-    pairs = index, *answer_coefficients(t, rng.random(n_pairs))
+    pairs = index, answer_coefficients(t, rng.random(n_pairs))
     return X, pairs, rng.normal(size=7)
 
 
-def by_definition(risk, X, index, same, different, w, b):
+def by_definition(risk, X, index, coefficients, w, b):
     """The risk, X^T r and the sum of r, with nothing clever."""
     f = X.astype(float) @ w + b
     left, right = index.T
-    value, d_left, d_right = risk.value_and_gradient(f[left], f[right], same, different)
+    value, d_left, d_right = risk.value_and_gradient(f[left], f[right], *coefficients)
     r = np.zeros(len(X))
     np.add.at(r, left, d_left)
     np.add.at(r, right, d_right)
@@ -110,18 +108,19 @@ class TestValueAndGradient:
     @pytest.mark.parametrize("place", PLACES)
     @pytest.mark.parametrize("name", ["logistic", "hinge"])
     def test_small_row_numbers_give_the_same(self, name, place):
-        X, (index, *shares), w = problem(place)
+        X, (index, coefficients), w = problem(place)
         found = [
-            as_points(X).coupled(index.astype(dtype), *shares)
+            as_points(X).coupled(index.astype(dtype), coefficients)
             .value_and_gradient(RISKS[name], w, 0.2)
             for dtype in (np.int32, np.int64)
         ]  # fmt: skip
         assert_close(found[0], found[1], 0.0)
 
     def test_pairs_that_are_not_in_one_piece(self):
-        X, (index, *shares), w = problem("shared")
-        turned = np.asfortranarray(index)[::2], *(share[::2] for share in shares)
-        plain = index[::2].copy(), *(share[::2].copy() for share in shares)
+        X, (index, coefficients), w = problem("shared")
+        parts = coefficients[::2]
+        turned = np.asfortranarray(index)[::2], Coefficients(*parts)
+        plain = index[::2].copy(), Coefficients(*(part.copy() for part in parts))
         found = [
             as_points(X).coupled(*pairs).value_and_gradient(RISKS["logistic"], w, 0.2)
             for pairs in (turned, plain)
@@ -130,15 +129,15 @@ class TestValueAndGradient:
 
     @pytest.mark.parametrize("n_pairs", [1, 2, 31, 32, 33, 64, 65])
     def test_blocks_that_are_not_full(self, n_pairs):
-        X, (index, same, different), w = problem()
-        pairs = index[:n_pairs], same[:n_pairs], different[:n_pairs]
+        X, (index, coefficients), w = problem()
+        pairs = index[:n_pairs], Coefficients(*coefficients[:n_pairs])
         for risk in (RISKS["logistic"], RISKS["binary"]):
             found = as_points(X).coupled(*pairs).value_and_gradient(risk, w, 0.2)
             assert_close(found, by_definition(risk, X, *pairs, w, 0.2))
 
     def test_neighbours_are_not_copied(self, path):
-        X, (_, same, different), w = problem()
-        pairs = np.arange(600).reshape(300, 2), same, different
+        X, (_, coefficients), w = problem()
+        pairs = np.arange(600).reshape(300, 2), coefficients
         found = (
             as_points(X).coupled(*pairs).value_and_gradient(RISKS["logistic"], w, 0.2)
         )
@@ -165,7 +164,7 @@ class TestValueAndGradient:
         t = np.where(np.random.default_rng(1).random(len(index)) < 0.4, 1.0, -1.0)
         weights = np.full(len(index), weight)
         found = [
-            as_points(X).coupled(index, *make(t, weights))
+            as_points(X).coupled(index, make(t, weights))
             .value_and_gradient(RISKS["logistic"], w, 0.2)
             for make in (pair_coefficients, answer_coefficients)
         ]  # fmt: skip
@@ -183,7 +182,7 @@ class TestValueAndGradient:
         X, pairs, w = problem(place)
         # f f' overflows; where it has the right sign, it costs nothing all the same.
         t = (X @ w)[pairs[0]].prod(axis=1) > 0
-        pairs = pairs[0], t / len(t), ~t / len(t)
+        pairs = pairs[0], Coefficients(t / len(t), ~t / len(t))
         with np.errstate(over="ignore", invalid="ignore"):
             found = (
                 as_points(X)
@@ -248,16 +247,16 @@ def test_float32_sums_of_many_points_keep_their_digits():
     ids=["rows", "steps", "columns"],
 )
 def test_rows_in_one_piece_are_read_once(X, kind):
-    pairs = np.array([[0, 1]]), np.ones(1), np.zeros(1)
+    pairs = np.array([[0, 1]]), Coefficients(np.ones(1), np.zeros(1))
     assert type(NumpyPoints(X).coupled(*pairs)) is kind
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_moment_of_a_vector_is_a_column_of_that_of_a_matrix(dtype):
     X, pairs, w = problem("shared", dtype)
-    terms = as_points(X).coupled(*pairs)
-    d_w, d_b = terms.moment(w, 0.3)
-    many_w, many_b = terms.moment(np.stack([w, 2 * w], axis=1), np.array([0.3, 0.6]))
+    risk_sum = as_points(X).coupled(*pairs)
+    d_w, d_b = risk_sum.moment(w, 0.3)
+    many_w, many_b = risk_sum.moment(np.stack([w, 2 * w], axis=1), np.array([0.3, 0.6]))
     rtol = 1e-10 if dtype == np.float64 else 1e-4
     np.testing.assert_allclose(many_w[:, 0], d_w, rtol, 1e-6)
     np.testing.assert_allclose(many_w[:, 1], 2 * d_w, rtol, 1e-6)

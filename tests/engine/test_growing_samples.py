@@ -8,10 +8,12 @@ from pairlearn import CIPSClassifier, MCLClassifier, Pairs, SDClassifier
 from pairlearn.engine import growing_samples as growing
 from pairlearn.engine.backends.numpy.dense import DensePairRiskSum
 from pairlearn.engine.backends.numpy.points import NumpyPoints
+from pairlearn.engine.coefficients import Coefficients, answer_coefficients
 from pairlearn.engine.growing_samples import first_sample, minimise_growing
-from pairlearn.engine.objective import Frame, PairObjective, PointObjective
+from pairlearn.engine.objective import PairObjective, PointObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import PointRisk, ProductRisk, answer_coefficients
+from pairlearn.engine.risks import PointRisk, ProductRisk
+from pairlearn.engine.scaling import Scaling
 from pairlearn.engine.solvers import minimise_lbfgs, minimise_rounded, rounding, starts
 
 
@@ -39,12 +41,20 @@ def shared(X, y):
     return Pairs.sample(X, 3000, y, reuse=True, random_state=0)
 
 
-def pair_objective(X, index, t, frame=None):
-    frame = frame or Frame.plain(X.shape[1], True)
-    return PairObjective(
-        as_points(X), index, *answer_coefficients(t, np.ones(len(t))),
-        ProductRisk("logistic"), 1e-3, frame,
-    )  # fmt: skip
+def pair_sum(X, index, t):
+    return as_points(X).coupled(index, answer_coefficients(t, np.ones(len(t))))
+
+
+def unscaled(X, index, t):
+    identity = Scaling.identity(X.shape[1], True)
+    return scaled(pair_sum(X, index, t), identity)
+
+
+def scaled(risk_sum, scaling=None):
+    """Return the objective in a scaling, by default that of its own points."""
+    points, rows = risk_sum.points, risk_sum.used_points()
+    scaling = scaling or Scaling.of(points, 1e-3, True, rows)
+    return PairObjective(risk_sum, ProductRisk("logistic"), 1e-3, scaling)
 
 
 @pytest.mark.parametrize(
@@ -224,8 +234,7 @@ class TestSample:
     def test_it_is_as_heavy_as_all(self, task, place):
         X, y = task
         pairs, t = shared(X, y)
-        whole = pair_objective(X, pairs.index, t)
-        whole.points = place(X)
+        whole = unscaled(place(X).X, pairs.index, t)
         u = np.random.default_rng(0).normal(size=whole.size) / 10
         some = whole.sample(1500)
         assert some.n_terms == 1500
@@ -235,7 +244,7 @@ class TestSample:
     def test_many_samples_are_right_on_average(self, task, monkeypatch):
         X, y = task
         pairs, t = fresh(X, y)
-        whole = pair_objective(X, pairs.index, t)
+        whole = unscaled(X, pairs.index, t)
         u = np.full(whole.size, 0.05)
         real, values = np.random.default_rng, []
         for seed in range(200):
@@ -246,26 +255,25 @@ class TestSample:
 
     def test_points_have_samples_too(self, task):
         X, y = task
-        whole = PointObjective(
-            as_points(X), (y > 0) / len(y), (y < 0) / len(y), PointRisk("logistic"),
-            1e-3, Frame.plain(6, True),
-        )  # fmt: skip
+        classes = Coefficients((y > 0) / len(y), (y < 0) / len(y))
+        risk_sum, scaling = as_points(X).weighted(classes), Scaling.identity(6, True)
+        whole = PointObjective(risk_sum, PointRisk("logistic"), 1e-3, scaling)
         u = np.full(7, 0.1)
         assert whole.sample(2000)(u)[0] == pytest.approx(whole(u)[0], rel=0.1)
 
     def test_large_samples_of_rows_are_no_copies(self, task):
         X, y = task
         pairs, t = fresh(X, y)
-        whole = pair_objective(X, pairs.index, t)
+        whole = unscaled(X, pairs.index, t)
         assert whole.sample(1000).points.X is X
         assert whole.sample(100).points.X.shape == (200, 6)
 
-    def test_the_frame_is_that_of_points_in_pairs(self, task):
+    def test_the_scaling_is_that_of_points_in_pairs(self, task):
         X, y = task
         pairs, t = fresh(X[:200], y[:200])
-        alone = pair_objective(X[:200], pairs.index, t).framed().frame
+        alone = scaled(pair_sum(X[:200], pairs.index, t)).scaling
         among = np.vstack([X[:200], 1e6 * X[200:]])
-        found = pair_objective(among, pairs.index, t).framed().frame
+        found = scaled(pair_sum(among, pairs.index, t)).scaling
         np.testing.assert_array_equal(found.centre, alone.centre)
         np.testing.assert_array_equal(found.scale, alone.scale)
 
@@ -274,7 +282,7 @@ class TestRounding:
     def objective(self, task):
         X, y = task
         pairs, t = fresh(X, y)
-        return pair_objective(X, pairs.index, t).framed()
+        return scaled(pair_sum(X, pairs.index, t))
 
     def test_it_makes_the_objective_round(self, task):
         J = self.objective(task)
@@ -317,11 +325,11 @@ class TestRounding:
 def test_the_record_counts_what_was_read(task, small_samples):  # noqa: ARG001
     X, y = task
     pairs, t = fresh(X, y)
-    J = pair_objective(X, pairs.index, t)
-    solution, framed = minimise_growing(
-        J, lambda o: starts(o, 2), max_iter=100, tol=1e-6
+    risk_sum = pair_sum(X, pairs.index, t)
+    solution, objective = minimise_growing(
+        risk_sum, scaled, lambda o: starts(o, 2), size=7, max_iter=100, tol=1e-6
     )
-    assert np.abs(framed(solution.u)[1]).max() <= 1e-6
+    assert np.abs(objective(solution.u)[1]).max() <= 1e-6
     assert solution.samples[-1] == 2000
-    least = framed.n_evaluations - 1
+    least = objective.n_evaluations - 1
     assert least <= solution.passes < solution.n_evaluations

@@ -1,4 +1,5 @@
 import sys
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -6,20 +7,13 @@ from scipy import sparse
 from scipy.optimize import check_grad
 
 from pairlearn.engine.backends.compiled import compiled_module
+from pairlearn.engine.coefficients import answer_coefficients
+from pairlearn.engine.links import BinaryLink
 from pairlearn.engine.losses import LOSSES
-from pairlearn.engine.objective import (
-    Frame,
-    PairObjective,
-    PointObjective,
-)
+from pairlearn.engine.objective import PairObjective, PointObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    PointRisk,
-    ProductRisk,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import LikelihoodRisk, PointRisk, ProductRisk
+from pairlearn.engine.scaling import Scaling
 
 N_POINTS, N_FEATURES, N_PAIRS = 30, 5, 40
 
@@ -34,13 +28,12 @@ def problem(kind="dense", seed=0, dtype=np.float64):
     return sparse.csr_array(X) if kind == "sparse" else X, index, t, weight, rng
 
 
-def objective(X, index, t, weight, loss="logistic", alpha=0.1, frame=None, **kwargs):
+def objective(X, index, t, weight, loss="logistic", scaling=None, fit_intercept=True):
     points = as_points(X)
-    if frame is None:
-        frame = Frame.plain(points.n_features, kwargs.get("fit_intercept", True))
-    same, different = answer_coefficients(t, weight)
-    risk = ProductRisk(loss)
-    return PairObjective(points, index, same, different, risk, alpha, frame)
+    if scaling is None:
+        scaling = Scaling.identity(points.n_features, fit_intercept)
+    risk_sum = points.coupled(index, answer_coefficients(t, weight))
+    return PairObjective(risk_sum, ProductRisk(loss), 0.1, scaling)
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
@@ -56,7 +49,7 @@ def test_gradient_agrees_with_finite_differences(
     t = rng.uniform(-1, 1, N_PAIRS) if soft else t
     J = objective(X, index, t, weight, loss, fit_intercept=fit_intercept)
     for _ in range(3):
-        u = rng.normal(size=J.frame.size) / 2
+        u = rng.normal(size=J.scaling.size) / 2
         error = check_grad(lambda v: J(v)[0], lambda v: J(v)[1], u, epsilon=1e-7)
         assert error < 2e-5 * (1 + np.linalg.norm(J(u)[1]))
 
@@ -120,33 +113,35 @@ def test_weight_two_is_a_pair_twice():
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_frame_changes_coordinates_only(fit_intercept):
+def test_scaling_changes_coordinates_only(fit_intercept):
     X, index, t, weight, rng = problem()
     X = X * [1, 10, 0.1, 5, 1] + [0, 100, 0, -3, 0]
-    frame = Frame.of(as_points(X), 0.1, fit_intercept)
-    u = rng.normal(size=frame.size)
-    w, b = frame.weights(u)
-    framed = objective(X, index, t, weight, frame=frame)
+    scaling = Scaling.of(as_points(X), 0.1, fit_intercept)
+    u = rng.normal(size=scaling.size)
+    w, b = scaling.weights(u)
+    scaled = objective(X, index, t, weight, scaling=scaling)
     plain = objective(X, index, t, weight, fit_intercept=fit_intercept)
     v = np.append(w, b) if fit_intercept else w
-    assert framed(u)[0] == pytest.approx(plain(v)[0], rel=1e-9)
-    np.testing.assert_allclose(frame.coordinates(w, float(b)), u, rtol=1e-9)
-    assert check_grad(lambda a: framed(a)[0], lambda a: framed(a)[1], u) < 1e-4
+    assert scaled(u)[0] == pytest.approx(plain(v)[0], rel=1e-9)
+    np.testing.assert_allclose(scaling.coordinates(w, float(b)), u, rtol=1e-9)
+    assert check_grad(lambda a: scaled(a)[0], lambda a: scaled(a)[1], u) < 1e-4
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize("framed", [True, False])
-def test_moment_is_the_matrix_of_the_definition(kind, framed):
+@pytest.mark.parametrize("scaled", [True, False])
+def test_moment_is_the_matrix_of_the_definition(kind, scaled):
     X, index, t, weight, _ = problem(kind)
     points = as_points(X)
-    frame = Frame.of(points, 0.1, True) if framed else Frame.plain(N_FEATURES, True)
+    scaling = Scaling.identity(N_FEATURES, True)
+    if scaled:
+        scaling = Scaling.of(points, 0.1, True)
     table = X.toarray() if kind == "sparse" else X
-    Z = np.column_stack([(table - frame.centre) / frame.scale, np.ones(N_POINTS)])
+    Z = np.column_stack([(table - scaling.centre) / scaling.scale, np.ones(N_POINTS)])
     M = np.zeros((N_FEATURES + 1, N_FEATURES + 1))
     for (i, j), answer, v in zip(index, t, weight, strict=True):
         M += v * answer * (np.outer(Z[i], Z[j]) + np.outer(Z[j], Z[i]))
     M /= 2 * weight.sum()
-    J = objective(X, index, t, weight, frame=frame)
+    J = objective(X, index, t, weight, scaling=scaling)
     np.testing.assert_allclose(J.moment(np.eye(N_FEATURES + 1)), M, atol=1e-12)
     np.testing.assert_allclose(J.moment(M[0]), M @ M[0], atol=1e-12)
 
@@ -155,13 +150,27 @@ def test_along_and_batches_agree_with_the_whole():
     X, index, t, weight, rng = problem()
     J = objective(X, index, t, weight)
     u = rng.normal(size=N_FEATURES + 1)
-    assert J.along(u)(1.7) == pytest.approx(J(1.7 * u)[0], rel=1e-12)
+    assert J.value_along(u)(1.7) == pytest.approx(J(1.7 * u)[0], rel=1e-12)
     # Batches are unbiased: those of a partition average to the whole.
     order = rng.permutation(N_PAIRS)
     batches = [J.evaluate(u, *batch) for batch in J.batches(order, N_PAIRS // 4)]
     assert len(batches) == 4
     assert np.mean([value for value, _ in batches]) == pytest.approx(J(u)[0])
     np.testing.assert_allclose(np.mean([g for _, g in batches], axis=0), J(u)[1])
+
+
+@pytest.mark.parametrize("name", ["risk_sum", "risk", "alpha", "scaling", "n_outputs"])
+def test_an_objective_does_not_change(name):
+    X, index, t, weight, rng = problem()
+    J = objective(X, index, t, weight)
+    with pytest.raises(FrozenInstanceError):
+        setattr(J, name, None)
+    u = rng.normal(size=J.size)
+    before = J(u)
+    # Another risk in its place leaves no trace.
+    J.value_and_gradient(ProductRisk("hinge"), u)
+    np.testing.assert_array_equal(J(u)[1], before[1])
+    assert J.n_evaluations == 2
 
 
 def test_float32_points_are_not_copied_to_float64():
@@ -206,16 +215,14 @@ def test_the_compiled_epoch_takes_the_steps_of_numpy(
 ):
     pytest.importorskip("numba", reason="the compiled epochs are in the extra `fast`")
     X, index, t, weight, rng = problem(dtype=dtype)
-    frame = Frame.plain(N_FEATURES, fit_intercept)
+    scaling = Scaling.identity(N_FEATURES, fit_intercept)
     if isinstance(risk, ProductRisk | LikelihoodRisk):
-        same, different = answer_coefficients(t, weight)
-        J = PairObjective(as_points(X), index, same, different, risk, 0.1, frame)
+        risk_sum = as_points(X).coupled(index, answer_coefficients(t, weight))
+        J = PairObjective(risk_sum, risk, 0.1, scaling)
     else:
         # A soft label counts for both classes, as in the risk of SD.
-        positive, negative = answer_coefficients(
-            rng.uniform(-1, 1, N_POINTS), np.ones(N_POINTS)
-        )
-        J = PointObjective(as_points(X), positive, negative, risk, 0.1, frame)
+        classes = answer_coefficients(rng.uniform(-1, 1, N_POINTS), np.ones(N_POINTS))
+        J = PointObjective(as_points(X).weighted(classes), risk, 0.1, scaling)
     assert J._compiled_epoch() is not None
     start = rng.normal(size=J.size)
     order = rng.permutation(J.n_terms)
@@ -244,7 +251,7 @@ def no_numba(monkeypatch):
 
 def test_without_numba_sgd_takes_the_same_steps(request):
     X, index, t, weight, rng = problem()
-    J = objective(X, index, t, weight, frame=Frame.plain(N_FEATURES, True))
+    J = objective(X, index, t, weight)
     start, order = rng.normal(size=J.size), rng.permutation(N_PAIRS)
     compiled = J.epoch(start, order, 7, 0.1)[0]
     request.getfixturevalue("no_numba")
@@ -260,9 +267,9 @@ def test_without_numba_it_is_looked_for_once(monkeypatch):
         looks.append(name)
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr("pairlearn.system.threads.import_module", look)
+    monkeypatch.setattr("pairlearn.engine.backends.compiled.import_module", look)
     X, index, t, weight, rng = problem()
-    J = objective(X, index, t, weight, frame=Frame.plain(N_FEATURES, True))
+    J = objective(X, index, t, weight)
     for _ in range(3):
         J.epoch(rng.normal(size=J.size), np.arange(N_PAIRS), 7, 0.1)
     assert looks == ["pairlearn.engine.backends.numba"]

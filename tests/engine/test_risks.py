@@ -6,18 +6,14 @@ from scipy.optimize import check_grad
 from scipy.special import logsumexp
 
 from pairlearn import Pairs
+from pairlearn.engine.coefficients import Coefficients, answer_coefficients
+from pairlearn.engine.links import BinaryLink, ProductLink, SoftmaxLink
 from pairlearn.engine.losses import get_loss
-from pairlearn.engine.objective import Frame, NoisyObjective, PairObjective
+from pairlearn.engine.noisy_objective import NoisyObjective
+from pairlearn.engine.objective import PairObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    PointRisk,
-    ProductLink,
-    ProductRisk,
-    SoftmaxLink,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import LikelihoodRisk, PointRisk, ProductRisk
+from pairlearn.engine.scaling import Scaling
 from pairlearn.models.linear.unlabeled import (
     add_unlabeled_couples,
     point_coefficients,
@@ -55,11 +51,9 @@ def test_noisy_objective_gradient(symmetric):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3))
     index = rng.integers(20, size=(30, 2))
-    same, different = rng.random((2, 30))
-    objective = PairObjective(
-        as_points(X), index, same, different, LikelihoodRisk(BinaryLink()), 0.1,
-        Frame.plain(3, True),
-    )  # fmt: skip
+    risk_sum = as_points(X).coupled(index, Coefficients(*rng.random((2, 30))))
+    scaling = Scaling.identity(3, True)
+    objective = PairObjective(risk_sum, LikelihoodRisk(BinaryLink()), 0.1, scaling)
     noisy = NoisyObjective(objective, symmetric=symmetric)
     v = noisy.join(rng.normal(size=4), (0.8, 0.2))
     _, rates = noisy.split(v)
@@ -169,17 +163,17 @@ def test_semi_supervised_risk_is_unbiased(loss, prior, gammas):
         X, y = population(prior, 400, rng)
         pairs = Pairs(X, np.arange(400).reshape(200, 2))
         same_rate = prior**2 + (1 - prior) ** 2
-        same, different = product_coefficients(
+        coefficients = product_coefficients(
             pairs.answers(y), np.ones(200), gammas, same_rate
         )
         X_u, _ = population(prior, 200, rng)
-        pairs, same, different = add_unlabeled_couples(
-            pairs, same, different, X_u, gammas, state
+        pairs, coefficients = add_unlabeled_couples(
+            pairs, coefficients, X_u, gammas, state
         )
         f = f_of(pairs.X)
         estimates.append(
             ProductRisk(loss).value_and_gradient(
-                f[pairs.left], f[pairs.right], same, different
+                f[pairs.left], f[pairs.right], *coefficients
             )[0]
         )
     X, y = population(prior, 2_000_000, rng)

@@ -16,9 +16,9 @@ import sys
 import numpy as np
 import torch
 
-from pairlearn.engine.risks import (
-    BinaryLink, LikelihoodRisk, ProductLink, ProductRisk, answer_coefficients
-)
+from pairlearn.engine.coefficients import answer_coefficients
+from pairlearn.engine.links import BinaryLink, ProductLink
+from pairlearn.engine.risks import LikelihoodRisk, ProductRisk
 from pairlearn.engine.backends.torch.fused import (
     MOMENT, Launch, form_of, fused_sums, suits
 )
@@ -40,16 +40,17 @@ for n_pairs in (7, 50):
     index = rng.permutation(n_points)[: 2 * n_pairs].reshape(n_pairs, 2)
     t = rng.uniform(-1, 1, n_pairs)
     t[::3], t[1::3] = 1, -1
-    shares = answer_coefficients(t, rng.random(n_pairs))
+    coefficients = answer_coefficients(t, rng.random(n_pairs))
     for size in (1e-3, 10.0):
         w, b = size * rng.normal(size=n_features) / n_features**0.5, 0.3 * size
         left, right = (X @ w + b)[index.T]
         for risk in risks:
             if risk is None:
-                share = (shares[0] - shares[1]) / 2
+                same, different = coefficients
+                share = (same - different) / 2
                 value, r, s, form = 0.0, share * right, share * left, MOMENT
             else:
-                value, r, s = risk.value_and_gradient(left, right, *shares)
+                value, r, s = risk.value_and_gradient(left, right, *coefficients)
                 form = form_of(risk)
             wide = X.astype(float)
             terms = np.concatenate([
@@ -57,7 +58,7 @@ for n_pairs in (7, 50):
             ])
             sides = torch.tensor(index.astype(np.int32)).T.contiguous()
             inputs = [torch.tensor(X), *sides]
-            inputs += [torch.tensor(part.astype(kind)) for part in shares]
+            inputs += [torch.tensor(part.astype(kind)) for part in coefficients]
             assert suits(inputs[0], n_pairs)
             launch = Launch(4, 4, 64, 3) if n_pairs < 50 else None
             found = fused_sums(*inputs, w, b, form, launch).numpy()

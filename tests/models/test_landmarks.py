@@ -304,7 +304,7 @@ class TestBadInput:
         [
             ({"similarity": "jaccard"}, "unknown similarity 'jaccard'.*'rbf'"),
             ({"similarity": 3}, "a function of two points or the name of a kernel"),
-            ({"n_landmarks": 0}, "n_landmarks must be a whole number above 0; got 0"),
+            ({"n_landmarks": 0}, "n_landmarks must be a whole number, 1 or above"),
             ({"n_landmarks": 2.5}, "n_landmarks"),
             ({"landmarks": []}, "no points"),
             ({"landmarks": "abc"}, "one string, 'abc'.*put it into a list"),

@@ -12,12 +12,15 @@ from sklearn.linear_model import LogisticRegression
 
 from pairlearn import LinkClassifier, MCLClassifier, Pairs, clustering_error
 from pairlearn.datasets import link_pairs
-from pairlearn.engine.objective import Frame, PairObjective
+from pairlearn.engine.coefficients import answer_coefficients
+from pairlearn.engine.links import BinaryLink
+from pairlearn.engine.objective import PairObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import BinaryLink, LikelihoodRisk, answer_coefficients
+from pairlearn.engine.risks import LikelihoodRisk
+from pairlearn.engine.scaling import Scaling
 from pairlearn.models.base import Answered
 from pairlearn.models.linear import links
-from pairlearn.models.linear.links import ALPHAS, N_FOLDS, LinkObjective
+from pairlearn.models.linear.links import ALPHAS, N_FOLDS, EdgeObjective
 
 
 def draw_couples(n, m, rng):
@@ -85,11 +88,9 @@ def parts(seed=0, *, soft=True):
 def objective_of(X, index, t, weight, similarity, *, alpha=0.2, fit_intercept=True):
     points = as_points(X)
     risk = LikelihoodRisk(BinaryLink())
-    frame = Frame.of(points, alpha, fit_intercept)
-    coefficients = answer_coefficients(t, weight)
-    return LinkObjective(
-        PairObjective(points, index, *coefficients, risk, alpha, frame), similarity
-    )
+    scaling = Scaling.of(points, alpha, fit_intercept)
+    risk_sum = points.coupled(index, answer_coefficients(t, weight))
+    return EdgeObjective(PairObjective(risk_sum, risk, alpha, scaling), similarity)
 
 
 def by_definition(X, index, t, weight, similarity, w, b, g, h, c, alpha):
@@ -567,7 +568,7 @@ def test_probabilities_are_those_of_the_scores(task):
         ({"alpha": np.nan}, "alpha must be"),
         ({"alpha": None}, "alpha must be"),
         ({"similarity": "dot"}, "similarity.*'dot'"),
-        ({"max_iter": 0}, "max_iter must be a whole number above 0; got 0"),
+        ({"max_iter": 0}, "max_iter must be a whole number, 1 or above; got 0"),
         ({"tol": 0}, "tol must be a number above 0"),
         ({"majority": "a"}, "'a'"),
     ],

@@ -256,7 +256,7 @@ def test_three_hundred_sparse_features(make):
 @pytest.mark.parametrize(
     ("clf", "message"),
     [
-        (MCLClassifier(n_classes=1), "at least 2"),
+        (MCLClassifier(n_classes=1), "2 or above"),
         (MCLClassifier(n_classes=3, majority=1), "assign_from_points"),
         (MCLClassifier(n_classes=3, classes=("a", "b")), "3 classes"),
         (MCLClassifier(flip_rates=(0.2, 0.4)), "flip_rates"),

@@ -8,16 +8,10 @@ pytest.importorskip("skorch")
 
 from pairlearn.data.pairs import Pairs  # noqa: E402
 from pairlearn.engine.backends.torch.risks import tensor_phi, tensor_risk  # noqa: E402
+from pairlearn.engine.coefficients import answer_coefficients  # noqa: E402
+from pairlearn.engine.links import BinaryLink, ProductLink, SoftmaxLink  # noqa: E402
 from pairlearn.engine.losses import LOSSES, DoubleHingeLoss, HingeLoss, LogisticLoss  # noqa: E402
-from pairlearn.engine.risks import (  # noqa: E402
-    BinaryLink,
-    LikelihoodRisk,
-    PointRisk,
-    ProductLink,
-    ProductRisk,
-    SoftmaxLink,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import LikelihoodRisk, PointRisk, ProductRisk  # noqa: E402
 from pairlearn.models.linear.unlabeled import point_coefficients, product_coefficients  # noqa: E402
 from pairlearn.models.neural import (  # noqa: E402
     ContrastiveLoss,

@@ -18,7 +18,7 @@ from pairlearn.system import threads
 from pairlearn.system.forks import unforked
 from pairlearn.system.once import once
 from pairlearn.system.thread_pool import ThreadPool
-from pairlearn.system.threads import each, own_threads, single_blas
+from pairlearn.system.threads import map_threads, own_threads, single_blas
 
 pytestmark = [
     pytest.mark.skipif(
@@ -210,12 +210,12 @@ class TestThreadsOfBlas:
         def meet(_):
             both = threading.Barrier(2, timeout=LONG / 2)
             with own_threads():
-                each(lambda _: both.wait(), range(2))
+                map_threads(lambda _: both.wait(), range(2))
             fit(0)
 
         with own_threads():
             # The helper is there, and waits.
-            each(lambda _: None, range(2))
+            map_threads(lambda _: None, range(2))
             assert in_children(3, meet) == 3
 
     def test_a_lost_helper_at_work_is_not_waited_for(self):
@@ -225,22 +225,22 @@ class TestThreadsOfBlas:
             begun.set()
             free.wait(LONG)
 
-        with ThreadPool(2) as crew:
-            jobs = crew.hand_out(work, 1)
+        with ThreadPool(2) as pool:
+            jobs = pool.hand_out(work, 1)
             assert begun.wait(LONG)
 
             def settle(_):
-                assert not crew.is_open
-                crew.settle(jobs)
-                crew.settle(crew.hand_out(work, 1))
-                with crew, single_blas():
+                assert not pool.is_open
+                pool.settle(jobs)
+                pool.settle(pool.hand_out(work, 1))
+                with pool, single_blas():
                     pass
 
             try:
                 assert in_children(2, settle) == 2
             finally:
                 free.set()
-                crew.settle(jobs)
+                pool.settle(jobs)
 
 
 def test_the_process_goes_on_as_before():

@@ -9,7 +9,7 @@ import weakref
 import pytest
 
 from pairlearn.system.thread_pool import ThreadPool
-from pairlearn.system.threads import each, n_threads, own_threads
+from pairlearn.system.threads import map_threads, n_threads, own_threads
 
 # A limit, in seconds, for what waits in vain.
 LONG = 120
@@ -27,11 +27,11 @@ def test_a_helper_does_the_work_and_is_kept():
         names.append(threading.current_thread().name)
         there.wait()
 
-    with ThreadPool(2) as crew:
+    with ThreadPool(2) as pool:
         for _ in range(3):
-            jobs = crew.hand_out(work, 1)
+            jobs = pool.hand_out(work, 1)
             there.wait()
-            crew.settle(jobs)
+            pool.settle(jobs)
         assert threading.current_thread().name not in names
     assert len(names) == 3
     assert len(set(names)) == 1
@@ -44,13 +44,13 @@ def test_work_that_nobody_began_is_not_waited_for():
         busy.set()
         free.wait(LONG)
 
-    with ThreadPool(2) as crew:
-        jobs = crew.hand_out(first, 1)
+    with ThreadPool(2) as pool:
+        jobs = pool.hand_out(first, 1)
         assert busy.wait(LONG)
         # The only helper is at work on something else.
-        crew.settle(crew.hand_out(lambda: done.append("late"), 1))
+        pool.settle(pool.hand_out(lambda: done.append("late"), 1))
         free.set()
-        crew.settle(jobs)
+        pool.settle(jobs)
     assert done == []
 
 
@@ -62,20 +62,20 @@ def test_settling_waits_for_what_was_begun():
         threading.Event().wait(0.05)
         done.append("done")
 
-    with ThreadPool(2) as crew:
-        jobs = crew.hand_out(work, 1)
+    with ThreadPool(2) as pool:
+        jobs = pool.hand_out(work, 1)
         assert begun.wait(LONG)
-        crew.settle(jobs)
+        pool.settle(jobs)
         assert done == ["done"]
 
 
 def test_no_thread_is_left_and_none_starts_afterwards():
     before = n_helpers()
-    with ThreadPool(3) as crew:
-        crew.settle(crew.hand_out(lambda: None, 2))
+    with ThreadPool(3) as pool:
+        pool.settle(pool.hand_out(lambda: None, 2))
         assert n_helpers() == before + 2
     assert n_helpers() == before
-    assert crew.hand_out(lambda: None, 2) == []
+    assert pool.hand_out(lambda: None, 2) == []
     assert n_helpers() == before
 
 
@@ -90,10 +90,10 @@ def test_what_was_worked_on_is_not_kept():
     def work(_=large):
         begun.set()
 
-    with ThreadPool(2) as crew:
-        jobs = crew.hand_out(work, 1)
+    with ThreadPool(2) as pool:
+        jobs = pool.hand_out(work, 1)
         assert begun.wait(LONG)
-        crew.settle(jobs)
+        pool.settle(jobs)
         del work, jobs, large
         # The helper forgets it a moment after it was settled with.
         for _ in range(100 * LONG):
@@ -118,9 +118,9 @@ def test_a_fit_keeps_its_helpers(monkeypatch):
     )
     with own_threads():
         for _ in range(5):
-            assert each(abs, [-1, 2, -3]) == [1, 2, 3]
+            assert map_threads(abs, [-1, 2, -3]) == [1, 2, 3]
             with own_threads():
-                assert each(abs, [-1, 2, -3]) == [1, 2, 3]
+                assert map_threads(abs, [-1, 2, -3]) == [1, 2, 3]
         assert len(started) == 1
     assert not started[0].is_alive()
 
@@ -136,8 +136,8 @@ def test_an_interrupt_while_helpers_start_leaves_none(at, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(threading.Thread, "start", interrupted)
-    with pytest.raises(KeyboardInterrupt), ThreadPool(3) as crew:
-        crew.hand_out(lambda: None, 2)
+    with pytest.raises(KeyboardInterrupt), ThreadPool(3) as pool:
+        pool.hand_out(lambda: None, 2)
     for helper in started:
         helper.join(LONG)
         assert not helper.is_alive()
@@ -149,10 +149,10 @@ def test_what_nobody_began_is_forgotten():
 
     large = Large()
     forgotten = weakref.ref(large)
-    crew = ThreadPool(1)
+    pool = ThreadPool(1)
     # As after a fork: jobs are handed out, and there is nobody to take them.
-    crew._helpers = [threading.current_thread()]
-    crew.settle(crew.hand_out(lambda _=large: None, 1))
+    pool._helpers = [threading.current_thread()]
+    pool.settle(pool.hand_out(lambda _=large: None, 1))
     del large
     assert forgotten() is None
 
@@ -165,7 +165,7 @@ def test_a_context_that_outlives_a_fit_has_threads_again(monkeypatch):
 
     def later():
         with own_threads():
-            each(lambda _: meeting.wait(), range(2))
+            map_threads(lambda _: meeting.wait(), range(2))
         return n_threads()
 
     assert kept.run(later) == 2
@@ -176,8 +176,8 @@ def test_a_context_that_outlives_a_fit_has_threads_again(monkeypatch):
 def test_a_forked_process_works_without_its_helpers(monkeypatch):
     monkeypatch.setattr("pairlearn.system.threads._blas_threads", lambda: 2)
     with own_threads():
-        each(abs, [-1, 2])
+        map_threads(abs, [-1, 2])
         child = os.fork()
         if child == 0:
-            os._exit(0 if each(abs, [-1, 2, -3]) == [1, 2, 3] else 1)
+            os._exit(0 if map_threads(abs, [-1, 2, -3]) == [1, 2, 3] else 1)
         assert os.waitpid(child, 0)[1] == 0

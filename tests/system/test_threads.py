@@ -14,7 +14,13 @@ from pairlearn import CIPSClassifier, Pairs
 from pairlearn.engine.backends.numpy import dense
 from pairlearn.system import threads
 from pairlearn.system.thread_pool import ThreadPool
-from pairlearn.system.threads import each, n_threads, own_threads, ranges, single_blas
+from pairlearn.system.threads import (
+    block_bounds,
+    map_threads,
+    n_threads,
+    own_threads,
+    single_blas,
+)
 
 # A limit, in seconds, for what waits in vain.
 LONG = 120
@@ -51,14 +57,14 @@ class TestEach:
             time.sleep(0.01 * (k % 2))
             return k
 
-        assert each(late, range(7)) == list(range(7))
+        assert map_threads(late, range(7)) == list(range(7))
 
     def test_threads_work_at_once(self):
         meeting = threading.Barrier(2, timeout=LONG)
-        each(lambda _: meeting.wait(), range(2))
+        map_threads(lambda _: meeting.wait(), range(2))
 
     def test_blas_is_limited_meanwhile_and_free_afterwards(self):
-        seen = each(lambda _: blas_threads(), range(4))
+        seen = map_threads(lambda _: blas_threads(), range(4))
         assert all(set(one) == {1} for one in seen)
         assert set(blas_threads()) == {2}
 
@@ -78,14 +84,14 @@ class TestEach:
 
         before = n_helpers()
         with pytest.raises(OSError, match="no"):
-            each(fail, range(1000))
+            map_threads(fail, range(1000))
         assert len(done) < 999
         assert n_helpers() == before
         assert set(blas_threads()) == {2}
 
     def test_few_parts(self):
-        assert each(abs, []) == []
-        assert each(abs, [-2]) == [2]
+        assert map_threads(abs, []) == []
+        assert map_threads(abs, [-2]) == [2]
 
     def test_a_fit_leaves_no_threads_and_no_limits(self, monkeypatch):
         monkeypatch.setattr(dense, "FEW", 1)
@@ -109,7 +115,7 @@ def test_single_blas():
 
 @pytest.mark.parametrize("n", [0, 1, 5, 6])
 def test_ranges_cover_all(n):
-    numbers = [k for low, high in ranges(n, 3, 10) for k in range(low, high)]
+    numbers = [k for low, high in block_bounds(n, 3, 10) for k in range(low, high)]
     assert numbers == list(range(10, 10 + n))
 
 
@@ -170,7 +176,7 @@ def test_an_interrupt_leaves_no_thread():
 
     before = n_helpers()
     with pytest.raises(KeyboardInterrupt):
-        each(interrupted, range(50))
+        map_threads(interrupted, range(50))
     assert n_helpers() == before
     assert set(blas_threads()) == {2}
 
@@ -184,9 +190,9 @@ def test_other_threads_take_overflows_as_the_caller_does():
         return np.float64(1e300) * np.float64(1e300)
 
     with np.errstate(over="ignore"):
-        assert each(overflow, range(2)) == [np.inf, np.inf]
+        assert map_threads(overflow, range(2)) == [np.inf, np.inf]
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
-        each(overflow, range(2))
+        map_threads(overflow, range(2))
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -200,7 +206,7 @@ def test_an_interrupt_before_the_work_ends_it(monkeypatch):
     monkeypatch.setattr(ThreadPool, "hand_out", interrupted)
     with pytest.raises(KeyboardInterrupt):
         # Long against the moment in which the interrupt ends the work.
-        each(lambda k: (time.sleep(0.5), done.append(k)), range(100))
+        map_threads(lambda k: (time.sleep(0.5), done.append(k)), range(100))
     assert len(done) < 50
     assert set(blas_threads()) == {2}
 

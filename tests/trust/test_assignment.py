@@ -289,6 +289,6 @@ def test_pairs_for_assignment_are_not_trained_on(shared):
 def test_points_in_no_pair_are_copied_away_where_they_are_most(n_used, copied):
     X = np.random.default_rng(0).normal(size=(1000, 3))
     pairs = Pairs(X, np.arange(n_used).reshape(-1, 2))
-    used = CIPSClassifier()._thrifty(pairs)
+    used = CIPSClassifier()._compact_for_training(pairs)
     assert (used is not pairs) == copied
     assert len(used.X) == (n_used if copied else 1000)

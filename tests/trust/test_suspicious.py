@@ -348,7 +348,7 @@ class NoWeights(CIPSClassifier):
         ({"clf": CIPSClassifier}, r"pass an instance, CIPSClassifier\(\)"),
         ({"clf": StandardScaler()}, "must be a pair classifier with fit and"),
         ({"clf": "cips"}, "such as PairClassifier"),
-        ({"cv": 1}, "cv must be a whole number of folds, 2 or above; got 1"),
+        ({"cv": 1}, "cv must be a whole number, 2 or above; got 1"),
         ({"cv": 2.5}, "got 2.5"),
         ({"cv": "five"}, "got 'five'"),
         ({"t": np.ones(200)}, "no answer is 'different'"),

@@ -25,12 +25,14 @@ __all__ = [
     "check_flip_rates",
     "check_gammas",
     "check_index",
+    "check_integer",
+    "check_number",
     "check_prior",
     "check_weights",
-    "check_whole",
     "is_finite",
     "not_finite",
     "plain_answers",
+    "where_not_finite",
 ]
 
 _ANSWER_HELP = "an answer is +1 (same), -1 (different), or a number in between"
@@ -189,14 +191,19 @@ def check_finite_points(X: PointsLike, numbers: Ints | None = None) -> None:
         X = on_host(X)
     if is_finite(X):
         return
-    if sparse.issparse(X):
-        where = X.tocoo()
-        bad = ~np.isfinite(where.data)
-        rows, columns = where.row[bad], where.col[bad]
-    else:
-        rows, columns = np.nonzero(~np.isfinite(X))
+    rows, columns = where_not_finite(X)
     row = rows[0] if numbers is None else numbers[rows[0]]
     raise not_finite(row, columns[0], len(rows))
+
+
+def where_not_finite(X: PointsLike) -> tuple[Ints, Ints]:
+    """Return rows and columns of what is NaN or infinite."""
+    if sparse.issparse(X):
+        X = X.tocoo()
+        bad = ~np.isfinite(X.data)
+        return X.row[bad], X.col[bad]
+    rows, columns = np.nonzero(~np.isfinite(X))
+    return rows, columns
 
 
 def not_finite(row: int, column: int, n_values: int) -> ValueError:
@@ -234,18 +241,46 @@ def check_prior(prior: float, *, allow_half: bool = True) -> float:
     return float(prior)
 
 
+def check_integer(name: str, value: Any, minimum: int = 1) -> int:
+    """Return a whole number that is large enough, or say what is wrong.
+
+    Examples
+    --------
+    >>> check_integer("n_folds", 1, minimum=2)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_folds must be a whole number, 2 or above; got 1
+    """
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < minimum:
+        raise ValueError(
+            f"{name} must be a whole number, {minimum} or above; got {value!r}"
+        )
+    return int(value)
+
+
+def check_number(name: str, value: Any, *, allow_zero: bool = False) -> float:
+    """Return a finite number above 0, or say what is wrong.
+
+    Examples
+    --------
+    >>> check_number("tol", 0)
+    Traceback (most recent call last):
+        ...
+    ValueError: tol must be a number above 0; got 0
+    """
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not 0 <= value < np.inf or (value == 0 and not allow_zero):
+        limit = ", 0 or above" if allow_zero else " above 0"
+        raise ValueError(f"{name} must be a number{limit}; got {value!r}")
+    return float(value)
+
+
 def check_choice(name: str, value: Any, known: Iterable[Any]) -> None:
     """Refuse a value that is not among the known ones."""
     known = list(known)
     if value not in known:
         raise ValueError(f"unknown {name} {value!r}; the known ones are {known}")
-
-
-def check_whole(name: str, value: Any, least: int = 1) -> None:
-    """Refuse anything but a whole number that is large enough."""
-    if not isinstance(value, numbers.Integral) or value < least:
-        above = " above 0" if least == 1 else f", {least} or above"
-        raise ValueError(f"{name} must be a whole number{above}; got {value!r}")
 
 
 def check_flip_rates(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pairlearn.data.checks import check_integer
 from pairlearn.data.graph import spanning_forest
 from pairlearn.data.pairs import as_pairs
 
@@ -75,11 +76,7 @@ class PairKFold:
         shuffle: bool = False,
         random_state: int | RandomState | None = None,
     ) -> None:
-        if n_splits != int(n_splits) or n_splits < 2:
-            raise ValueError(
-                f"n_splits must be a whole number, 2 or above; got {n_splits!r}"
-            )
-        self.n_splits = n_splits
+        self.n_splits = check_integer("n_splits", n_splits, minimum=2)
         self.shuffle = shuffle
         self.random_state = random_state
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn.data import graph
-from pairlearn.data.checks import check_answers, check_index
+from pairlearn.data.checks import check_answers, check_index, check_integer
 from pairlearn.data.containers import (
     check_columns,
     check_table,
@@ -290,11 +289,12 @@ class Pairs:
         X = check_table(X)
         n_points = X.shape[0]
         rng = check_random_state(random_state)
-        if not isinstance(n_pairs, numbers.Integral) or n_pairs < 1:
+        if np.ndim(n_pairs):
             raise ValueError(
-                "Pairs.sample(X, n_pairs, y): n_pairs must be a whole number above 0; "
-                f"got {type(n_pairs).__name__ if np.ndim(n_pairs) else n_pairs}"
+                "the order is Pairs.sample(X, n_pairs, y); got an array "
+                "where the number of pairs is needed"
             )
+        check_integer("n_pairs", n_pairs)
         if reuse:
             if n_points < 2:
                 raise ValueError("at least two points are needed to form a pair")

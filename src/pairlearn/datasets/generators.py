@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.data.checks import check_choice, check_prior
+from pairlearn.data.checks import check_choice, check_integer, check_prior
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
@@ -59,7 +59,7 @@ def make_waveform(
 
     check_choice("positive", positive, (0, 1, 2, None))
     rng = check_random_state(random_state)
-    classes = rng.randint(3, size=_check_count(n_points))
+    classes = rng.randint(3, size=check_integer("n_points", n_points))
     peaks = np.array([[7, 15], [7, 11], [11, 15]])[classes]
     distance = np.abs(np.arange(1, 22) - peaks[:, :, None])
     first, second = np.maximum(6 - distance, 0).transpose(1, 0, 2)
@@ -110,13 +110,8 @@ def make_gaussians(
     rng = check_random_state(random_state)
     if min(scales) <= 0:
         raise ValueError(f"scales are standard deviations, above 0; got {scales}")
-    positive = rng.uniform(size=_check_count(n_points)) < check_prior(prior)
+    check_integer("n_points", n_points)
+    positive = rng.uniform(size=n_points) < check_prior(prior)
     mean, scale = np.where(positive, *means), np.where(positive, *scales)
     X = mean + scale * rng.normal(size=n_points)
     return X[:, None], np.where(positive, 1, -1)
-
-
-def _check_count(n_points: int) -> int:
-    if n_points < 1 or int(n_points) != n_points:
-        raise ValueError(f"n_points must be a whole number above 0; got {n_points}")
-    return int(n_points)

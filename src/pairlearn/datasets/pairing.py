@@ -5,12 +5,11 @@ Random coupling, the remaining way to pairs, is :meth:`pairlearn.Pairs.sample`.
 
 from __future__ import annotations
 
-import numbers
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.data.checks import check_index, check_prior
+from pairlearn.data.checks import check_index, check_integer, check_prior
 from pairlearn.data.containers import check_table
 from pairlearn.data.pairs import Pairs
 
@@ -91,8 +90,7 @@ def with_prior(
             "even_odd(digits) or numpy.where(y == your_class, 1, -1)"
         )
     rng = check_random_state(random_state)
-    if not isinstance(n_points, numbers.Integral) or n_points < 1:
-        raise ValueError(f"n_points must be a whole number above 0; got {n_points!r}")
+    check_integer("n_points", n_points)
     n_positive = round(check_prior(prior) * n_points)
     chosen = []
     for sign, wanted in ((1, n_positive), (-1, n_points - n_positive)):

@@ -21,12 +21,13 @@ from scipy import sparse
 
 from pairlearn.data.containers import is_tensor, on_host
 from pairlearn.engine.backends.numpy.dense import product
-from pairlearn.system.threads import each, ranges
+from pairlearn.system.threads import block_bounds, map_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pairlearn.data.types import Floats, Ints
+    from pairlearn.engine.coefficients import Coefficients
 
 __all__ = ["pair_curvature", "point_curvature"]
 
@@ -38,7 +39,7 @@ PARTS, BLOCK, TENSOR_BLOCK = 8, 512, 2**16
 
 
 def pair_curvature(
-    X: Any, index: Ints, same: Any, different: Any, risk: Any, scores: Floats
+    X: Any, index: Ints, coefficients: Coefficients, risk: Any, scores: Floats
 ) -> Floats:
     """Return the second derivatives in (w, b) of a risk of pairs.
 
@@ -48,7 +49,7 @@ def pair_curvature(
         The points.
     index : ndarray of shape (n_pairs, 2)
         The pairs.
-    same, different : ndarray or TwoValued of shape (n_pairs,)
+    coefficients : Coefficients
         How much either answer counts for each pair.
     risk : PairRisk
         A smooth risk that is a sum over pairs.
@@ -64,10 +65,10 @@ def pair_curvature(
         some = slice(begin, end)
         left, right = index[some].T
         f, g = scores[left], scores[right]
-        shares = same[some], different[some]
+        answers = coefficients[some]
 
         def slopes(f: Floats, g: Floats) -> Floats:
-            return np.stack(risk.value_and_gradient(f, g, *shares)[1:])
+            return np.stack(risk.value_and_gradient(f, g, *answers)[1:])
 
         step, other = STEP * (1 + np.abs(f)), STEP * (1 + np.abs(g))
         ll, lr = (slopes(f + step, g) - slopes(f - step, g)) / (2 * step)
@@ -81,7 +82,7 @@ def pair_curvature(
 
 
 def point_curvature(
-    X: Any, positive: Floats, negative: Floats, risk: Any, scores: Floats
+    X: Any, coefficients: Coefficients, risk: Any, scores: Floats
 ) -> Floats:
     """Return the second derivatives in (w, b) of a risk of single points.
 
@@ -89,7 +90,7 @@ def point_curvature(
     ----------
     X : ndarray, CSR matrix or tensor of shape (n_points, n_features)
         The points.
-    positive, negative : ndarray of shape (n_points,)
+    coefficients : Coefficients
         How much either class counts for each point.
     risk : PointRisk
         A smooth risk that is a sum over points.
@@ -103,10 +104,10 @@ def point_curvature(
 
     def part(begin: int, end: int) -> Floats:
         some, f = np.arange(begin, end), scores[begin:end]
-        shares = positive[begin:end], negative[begin:end]
+        classes = coefficients[begin:end]
         step = STEP * (1 + np.abs(f))
         up, down = (
-            risk.value_and_gradient(at, *shares)[1] for at in (f + step, f - step)
+            risk.value_and_gradient(at, *classes)[1] for at in (f + step, f - step)
         )
         Z = _extended(X, some)
         return _product(Z, _scaled(Z, (up - down) / (2 * step)))
@@ -117,19 +118,18 @@ def point_curvature(
 def _summed(part: Callable[[int, int], Floats], n: int, X: Any) -> Floats:
     """Return the sum of a part's matrices over all terms, on all threads."""
     if is_tensor(X):
-        blocks = ranges(n, TENSOR_BLOCK)
+        blocks = block_bounds(n, TENSOR_BLOCK)
         return np.asarray(sum(part(*block) for block in blocks))
 
     def several(ends: tuple[int, int]) -> Floats:
         begin, end = ends
         total: Any = 0.0
-        for block in ranges(end - begin, BLOCK, begin):
+        for block in block_bounds(end - begin, BLOCK, begin):
             total = total + part(*block)
         return np.asarray(total)
 
     size = max(BLOCK, -(-n // PARTS))
-    total: Floats = np.sum(each(several, ranges(n, size)), axis=0)
-    return total
+    return np.asarray(np.sum(map_threads(several, block_bounds(n, size)), axis=0))
 
 
 def _extended(X: Any, rows: Ints) -> Any:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pairlearn.data.types import Floats
+    from pairlearn.engine.backends.protocol import RiskSum
 
 __all__ = ["first_sample", "minimise_growing"]
 
@@ -71,10 +72,59 @@ def first_sample(n_terms: int, size: int, most: int | None = None) -> int:
     return first if n_terms >= WORTH * first else 0
 
 
+def sample_sizes(risk_sum: RiskSum, size: int, n_outputs: int = 1) -> list[int]:
+    """Return the sizes of the growing samples; none if all terms are few enough.
+
+    Parameters
+    ----------
+    risk_sum : RiskSum
+        All points or pairs.
+    size : int
+        Parameters of the model.
+    n_outputs : int, default=1
+        Scores per point.
+    """
+    points, n_terms = risk_sum.points, risk_sum.n_terms
+    # The largest is well below all terms, and no more than can be held.
+    if _in_place(risk_sum, n_outputs):
+        first = first_sample(n_terms, size)
+        largest = min(n_terms, points.n_points) // 2
+    else:
+        held = points.most_rows // 2
+        first = first_sample(n_terms, size, held)
+        largest = min(min(n_terms, points.n_points) // 8, held)
+    sizes = [first] if first else []
+    while sizes and GROWTH * sizes[-1] <= largest:
+        sizes.append(GROWTH * sizes[-1])
+    return sizes
+
+
+def draw_sample(
+    risk_sum: RiskSum, n_terms: int, size: int, n_outputs: int = 1
+) -> RiskSum:
+    """Return some terms drawn at random, as heavy as all; always the same ones.
+
+    Few points are copied: side by side they are read faster, and starts of the first
+    sample are made of all its points.
+    """
+    first = next(iter(sample_sizes(risk_sum, size, n_outputs)), 0)
+    few = n_terms <= max(risk_sum.points.n_points // 32, first)
+    in_place = _in_place(risk_sum, n_outputs) and not few
+    return risk_sum.sample(n_terms, in_place=in_place)
+
+
+def _in_place(risk_sum: RiskSum, n_outputs: int) -> bool:
+    """Tell whether a sample reads just its own points, where they lie."""
+    return risk_sum.samples_in_place and n_outputs == 1
+
+
 def minimise_growing(
-    objective: Any,
+    risk_sum: RiskSum,
+    make: Callable[..., Any],
     begin: Callable[[Any], Sequence[Floats]],
     *,
+    size: int,
+    n_outputs: int = 1,
     max_iter: int,
     tol: float,
     n_finish: int | None = None,
@@ -83,10 +133,16 @@ def minimise_growing(
 
     Parameters
     ----------
-    objective : LinearObjective
-        The objective of all terms, more than `first_sample` needs, in any frame.
+    risk_sum : RiskSum
+        All points or pairs, more than `sample_sizes` needs.
+    make : callable
+        (RiskSum, Scaling) -> objective; without a scaling, in that of its own points.
     begin : callable
         Objective -> starts; it is given the objective of the first sample.
+    size : int
+        Parameters of the model.
+    n_outputs : int, default=1
+        Scores per point.
     max_iter : int
         The most iterations on each sample.
     tol : float
@@ -99,13 +155,15 @@ def minimise_growing(
     solution : Solution
         On all terms; its history is that of the last minimisation.
     objective : LinearObjective
-        The objective in the frame of the first sample, which is that of the solution.
+        The objective in the scaling of the first sample, which is that of the solution.
     """
-    sizes = _sizes(objective)
+    sizes = sample_sizes(risk_sum, size, n_outputs)
     # Where it costs a pass to fetch some rows, the largest sample is fetched once.
-    source = objective if objective.samples_in_place else objective.sample(sizes[-1])
-    here = source.sample(sizes[0]).framed()
-    source, objective = source.in_frame(here.frame), objective.in_frame(here.frame)
+    held = risk_sum
+    if not _in_place(risk_sum, n_outputs):
+        held = draw_sample(risk_sum, sizes[-1], size, n_outputs)
+    here = make(draw_sample(held, sizes[0], size, n_outputs))
+    objective, source = (make(terms, here.scaling) for terms in (risk_sum, held))
     solution = minimise_lbfgs(
         here, begin(here), max_iter=max_iter, tol=max(tol, COARSE), n_finish=n_finish
     )
@@ -117,10 +175,11 @@ def minimise_growing(
         T, extra = _rounded(here, solution.u)
     # A loss with a kink is minimised through others, which the solution has counted.
     evaluations = {sizes[0]: solution.n_evaluations + extra}
-    for size in (*sizes[1:], objective.n_terms):
-        here = objective if size == objective.n_terms else source.sample(size)
+    for n_terms in (*sizes[1:], objective.n_terms):
+        whole = n_terms == objective.n_terms
+        here = objective if whole else source.sample(n_terms)
         limit, extra = tol, 0
-        if here is not objective:
+        if not whole:
             limit = max(tol, SHARE * float(np.abs(here(solution.u)[1]).max()))
         options: Any = {"max_iter": max_iter, "tol": limit}
         if T is None:
@@ -128,9 +187,9 @@ def minimise_growing(
         else:
             solution = minimise_rounded(here, solution.u, T, **options)
             # Curvature is learned again while that costs less than half a pass.
-            if size * cost <= objective.n_terms / 2:
+            if n_terms * cost <= objective.n_terms / 2:
                 T, extra = _rounded(here, solution.u)
-        evaluations[size] = solution.n_evaluations + extra
+        evaluations[n_terms] = solution.n_evaluations + extra
     solution = replace(
         solution,
         n_evaluations=sum(evaluations.values()),
@@ -144,11 +203,3 @@ def _rounded(objective: Any, u: Floats) -> tuple[Floats, int]:
     """Return `rounding`, and how many evaluations it took."""
     before = objective.n_evaluations
     return rounding(objective, u), objective.n_evaluations - before
-
-
-def _sizes(objective: Any) -> list[int]:
-    """Return the sizes of the samples, the largest well below all terms."""
-    sizes = [objective.first_sample]
-    while GROWTH * sizes[-1] <= objective.largest_sample:
-        sizes.append(GROWTH * sizes[-1])
-    return sizes

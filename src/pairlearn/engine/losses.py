@@ -150,8 +150,7 @@ class LogisticLoss(MarginLoss):
 
     def _psi(self, theta: Floats) -> Floats:
         # log 2 minus the entropy of (1 + theta) / 2, written so that nothing cancels.
-        gap: Floats = (xlog1py(1 + theta, theta) + xlog1py(1 - theta, -theta)) / 2
-        return gap
+        return np.asarray((xlog1py(1 + theta, theta) + xlog1py(1 - theta, -theta)) / 2)
 
     def _psi_inverse(self, excess: Floats) -> Floats:
         # psi is increasing but has no inverse in closed form: halve [0, 1] 60 times.

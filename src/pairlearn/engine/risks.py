@@ -10,32 +10,26 @@ scores. It knows nothing of points or of the weights of a model.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 import numpy as np
 from scipy.special import expit, log_expit
 
+from pairlearn.engine.links import BinaryLink
 from pairlearn.engine.losses import get_loss
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pairlearn.data.types import Floats
+    from pairlearn.engine.links import PairLink
     from pairlearn.engine.losses import MarginLoss
 
-    Pull = Callable[[Floats, Floats], tuple[Floats, Floats]]
-
 __all__ = [
-    "BinaryLink",
+    "EdgeRisk",
     "LikelihoodRisk",
-    "LinkRisk",
-    "PairLink",
     "PairRisk",
     "PointRisk",
-    "ProductLink",
     "ProductRisk",
-    "SoftmaxLink",
-    "answer_coefficients",
 ]
 
 
@@ -43,35 +37,6 @@ __all__ = [
 _FEW = 256
 # Factors between 1 and 2 whose product a double holds with ease.
 _FACTORS = 256
-
-
-def answer_coefficients(t: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return how much "same" and "different" count for each pair; they sum to one.
-
-    Parameters
-    ----------
-    t : ndarray of shape (n_pairs,)
-        Answers in [-1, 1].
-    weight : ndarray of shape (n_pairs,)
-        Weights of the pairs.
-
-    Returns
-    -------
-    same, different : ndarray of shape (n_pairs,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> answer_coefficients(np.array([1.0, 0.0]), np.ones(2))
-    (array([0.5 , 0.25]), array([0.  , 0.25]))
-    """
-    # In place: of millions of pairs each copy counts.
-    same, different, total = 1 + t, 1 - t, weight.sum()
-    for share in (same, different):
-        share /= 2
-        share *= weight
-        share /= total
-    return same, different
 
 
 class PairRisk(Protocol):
@@ -289,93 +254,7 @@ def _weighted_logs(above: Floats, e: Floats, weight: Floats) -> float:
     return float(weight[0] * logs)
 
 
-class PairLink(Protocol):
-    """From the scores of a pair to the probability that its points are of one class."""
-
-    def log_probabilities(
-        self, left: Floats, right: Floats
-    ) -> tuple[Floats, Floats, Pull]:
-        """Return log P(same), log P(different), and how to pull back to the scores.
-
-        The last is a function of two coefficients for each pair, a and b: it returns
-        the derivatives of sum(a log P(same) + b log P(different)) in both scores.
-        """
-
-
-class ProductLink:
-    """P(same) = sigmoid(f f'), the model behind the logistic loss of CIPS.
-
-    With s the sigmoid and z = f f', d log P(same)/dz = 1 - s(z) and
-    d log P(different)/dz = -s(z).
-    """
-
-    def log_probabilities(
-        self, left: Floats, right: Floats
-    ) -> tuple[Floats, Floats, Pull]:
-        """Return log P(same), log P(different), and how to pull back to the scores."""
-        z = left * right
-
-        def pull(same: Floats, different: Floats) -> tuple[Floats, Floats]:
-            slope = same - (same + different) * expit(z)
-            return slope * right, slope * left
-
-        return log_expit(z), log_expit(-z), pull
-
-
-class BinaryLink:
-    """P(same) = s(f) s(f') + s(-f) s(-f') with s the sigmoid: MCL for two classes.
-
-    That is (1 + tanh(f/2) tanh(f'/2)) / 2. Given that the points are the same, the
-    first is positive with probability s(f + f'), so d log P(same)/df = s(f + f') -
-    s(f); likewise d log P(different)/df = s(f - f') - s(f).
-    """
-
-    def log_probabilities(
-        self, left: Floats, right: Floats
-    ) -> tuple[Floats, Floats, Pull]:
-        """Return log P(same), log P(different), and how to pull back to the scores."""
-        plus, minus = log_expit(left), log_expit(-left)
-        plus_, minus_ = log_expit(right), log_expit(-right)
-
-        def pull(same: Floats, different: Floats) -> tuple[Floats, Floats]:
-            both, first = expit(left + right), expit(left - right)
-            total = same + different
-            return (
-                same * both + different * first - total * np.exp(plus),
-                same * both + different * (1 - first) - total * np.exp(plus_),
-            )
-
-        same = np.logaddexp(plus + plus_, minus + minus_)
-        return same, np.logaddexp(plus + minus_, minus + plus_), pull
-
-
-class SoftmaxLink:
-    r"""P(same) = sum over c of p_c p'_c, with p the softmax of C scores: MCL.
-
-    Scores have shape (n_pairs, C). With r_c = p_c p'_c / P(same), the probability that
-    both points are of class c given that they are the same,
-    d log P(same)/df_c = r_c - p_c; with q_c = p_c (1 - p'_c) / P(different),
-    d log P(different)/df_c = q_c - p_c.
-    """
-
-    def log_probabilities(
-        self, left: Floats, right: Floats
-    ) -> tuple[Floats, Floats, Pull]:
-        """Return log P(same), log P(different), and how to pull back to the scores."""
-        p, rest_p = _log_softmax(left)
-        q, rest_q = _log_softmax(right)
-        log_same, log_different = _log_sum(p + q), _log_sum(p + rest_q)
-
-        def pull(same: Floats, different: Floats) -> tuple[Floats, Floats]:
-            a, b = same[:, None], different[:, None]
-            agree = a * np.exp(p + q - log_same)
-            d_left = b * np.exp(p + rest_q - log_different) - (a + b) * np.exp(p)
-            d_right = b * np.exp(q + rest_p - log_different) - (a + b) * np.exp(q)
-            return agree + d_left, agree + d_right
-
-        return log_same[:, 0], log_different[:, 0], pull
-
-
+@dataclass(eq=False)
 class LikelihoodRisk:
     r"""The negative log-likelihood of answers that may be wrong.
 
@@ -407,14 +286,10 @@ class LikelihoodRisk:
     4.15
     """
 
-    smooth = True
-    additive = True
-
-    def __init__(
-        self, link: PairLink, flip_rates: tuple[float, float] = (1.0, 0.0)
-    ) -> None:
-        self.link = link
-        self.flip_rates = flip_rates
+    link: PairLink
+    flip_rates: tuple[float, float] = (1.0, 0.0)
+    smooth: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     @property
     def compiled(self) -> str | None:
@@ -482,7 +357,8 @@ class LikelihoodRisk:
         return value, truly_same, truly_different, d_rates
 
 
-class LinkRisk:
+@dataclass(eq=False)
+class EdgeRisk:
     r"""The negative log-likelihood of links against couples drawn at random.
 
     A link joins points x and x' at odds, against a random couple,
@@ -515,26 +391,23 @@ class LinkRisk:
     Examples
     --------
     >>> import numpy as np
-    >>> risk = LinkRisk(0.5, -2.0, 0.0, np.zeros(2))
+    >>> risk = EdgeRisk(0.5, -2.0, 0.0, np.zeros(2))
     >>> left, right = np.array([4.0, 4.0]), np.array([4.0, -4.0])
     >>> value, *_ = risk.value_and_gradient(left, right, np.eye(2)[0], np.eye(2)[1])
     >>> round(value, 2)  # log 2 a pair if nothing were known
     0.66
     """
 
-    smooth = True
+    g: float
+    h: float
+    c: float
+    similarity: Floats
+    smooth: ClassVar[bool] = True
     # The similarities belong to all pairs together.
-    additive = False
-    compiled = None
+    additive: ClassVar[bool] = False
+    compiled: ClassVar[None] = None
 
-    def __init__(self, g: float, h: float, c: float, similarity: Floats) -> None:
-        self.g = g
-        self.h = h
-        self.c = c
-        self.similarity = similarity
-        self.draw_gradient = np.zeros(3)
-
-    def smoothed(self, width: float) -> LinkRisk:  # noqa: ARG002
+    def smoothed(self, width: float) -> EdgeRisk:  # noqa: ARG002
         """Return itself: it is smooth."""
         return self
 
@@ -566,35 +439,3 @@ class LinkRisk:
             [of_same.sum(), of_different.sum(), r @ self.similarity]
         )
         return value, *pull(of_same, of_different)
-
-
-def _log_softmax(scores: Floats) -> tuple[Floats, Floats]:
-    """Return log softmax and log(1 - softmax), exact also where that is nearly zero."""
-    rows, top = np.arange(len(scores)), scores.argmax(axis=1)
-    shifted = scores - scores[rows, top][:, None]
-    power = np.exp(shifted)
-    others = power.sum(axis=1) - 1.0
-    # The others' sum loses digits next to the top's 1; add them up without it.
-    small = others < 1e-3
-    if small.any():
-        kept = shifted[small].copy()
-        kept[np.arange(len(kept)), top[small]] = -np.inf
-        others[small] = np.exp(kept).sum(axis=1)
-    log_total = np.log1p(others)[:, None]
-    log_p = shifted - log_total
-    log_rest = np.log1p(-np.exp(np.minimum(log_p, -np.log(2))))
-    with np.errstate(divide="ignore"):
-        log_rest[rows, top] = np.log(others) - log_total[:, 0]
-    gone = np.flatnonzero(others < 1e-290)
-    if len(gone):
-        # Beyond the range of a double, sum in logarithms.
-        kept = shifted[gone].copy()
-        kept[np.arange(len(kept)), top[gone]] = -np.inf
-        log_rest[gone, top[gone]] = _log_sum(kept)[:, 0]
-    return log_p, log_rest
-
-
-def _log_sum(values: Floats) -> Floats:
-    """Return the log of the sum of exponentials over the columns, as a column."""
-    top = values.max(axis=1, keepdims=True)
-    return np.asarray(top + np.log(np.exp(values - top).sum(axis=1, keepdims=True)))

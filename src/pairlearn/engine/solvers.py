@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from sklearn.cluster import KMeans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +32,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Solution",
     "best_length",
+    "cluster_embedding",
+    "cluster_weights",
     "directions",
     "eigenvectors",
+    "exact_solution",
+    "leading_eigenvectors",
     "minimise_lbfgs",
     "minimise_rounded",
     "minimise_sgd",
@@ -89,26 +94,76 @@ class Solution:
             object.__setattr__(self, "passes", float(self.n_evaluations))
 
 
+def exact_solution(objective: LinearObjective, u: Floats) -> Solution:
+    """Return a minimiser that was computed, not searched for."""
+    value = objective(u)[0]
+    return Solution(u, value, [value], 1, converged=True)
+
+
 def eigenvectors(objective: PairObjective, k: int) -> Floats:
     """Return the k leading unit eigenvectors of the moment matrix, as columns."""
-    size = objective.frame.size
+    size = objective.scaling.size
     k = min(k, size)
     small = size <= DENSE_FEATURES and size * objective.points.n_points <= DENSE_ENTRIES
     if small or k >= size - 1:
         matrix = objective.moment(np.eye(size))
-        matrix = (matrix + matrix.T) / 2
-        vectors = eigh(matrix, subset_by_index=(size - k, size - 1))[1]
-    else:
-        operator = LinearOperator(
-            (size, size), matvec=lambda u: objective.moment(u.ravel()), dtype=float
-        )
-        try:
-            vectors = eigsh(operator, k=k, which="LA", v0=directions(size, 1)[0])[1]
-        except ArpackError:
-            # Answers that cancel out leave nothing to multiply: any direction will do.
-            vectors = np.linalg.qr(directions(size, k).T)[0]
-    leading: Floats = vectors[:, ::-1]
-    return leading
+        return leading_eigenvectors((matrix + matrix.T) / 2, k)
+    operator = LinearOperator(
+        (size, size), matvec=lambda u: objective.moment(u.ravel()), dtype=float
+    )
+    try:
+        vectors = eigsh(operator, k=k, which="LA", v0=directions(size, 1)[0])[1]
+    except ArpackError:
+        # Answers that cancel out leave nothing to multiply: any direction will do.
+        vectors = np.linalg.qr(directions(size, k).T)[0]
+    return np.asarray(vectors[:, ::-1])
+
+
+def leading_eigenvectors(matrix: Floats, k: int) -> Floats:
+    """Return the k leading unit eigenvectors of a symmetric matrix, as columns."""
+    size = len(matrix)
+    vectors = eigh(matrix, subset_by_index=(size - k, size - 1))[1]
+    return np.asarray(vectors[:, ::-1])
+
+
+def cluster_embedding(scores: Floats, n_classes: int) -> Floats | None:
+    """Return scores of unit variance, to be clustered; None if too few are different.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_points, n_classes)
+        The points along leading eigenvectors, which span the directions that tell
+        classes apart.
+    n_classes : int
+        How many clusters there are to be.
+    """
+    embedding = scores / (scores.std(axis=0) + 1e-12)
+    n_places = len(np.unique(embedding.round(9), axis=0))
+    return embedding if n_places >= n_classes else None
+
+
+def cluster_weights(Z: Floats, embedding: Floats, n_classes: int, seed: int) -> Floats:
+    """Return linear scores of Z, one per cluster: a ridge fit to k-means++ clusters.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_points, size)
+        What the scores are linear in.
+    embedding : ndarray of shape (n_points, n_classes)
+        As from `cluster_embedding`.
+    n_classes : int
+        Number of clusters.
+    seed : int
+        Seed of k-means++.
+
+    Returns
+    -------
+    ndarray of shape (size, n_classes)
+    """
+    groups = KMeans(n_classes, n_init=1, random_state=seed).fit(embedding).labels_
+    member = np.eye(n_classes)[groups]
+    ridge = Z.T @ Z + 0.1 * len(Z) * np.eye(Z.shape[1])
+    return np.asarray(np.linalg.solve(ridge, Z.T @ (member - member.mean(axis=0))))
 
 
 def starts(objective: PairObjective, n_init: int) -> list[Floats]:
@@ -119,7 +174,7 @@ def starts(objective: PairObjective, n_init: int) -> list[Floats]:
     is smallest along it.
     """
     spectral = list(eigenvectors(objective, min(n_init, 2)).T)
-    mixed = directions(objective.frame.size, n_init - len(spectral))
+    mixed = directions(objective.scaling.size, n_init - len(spectral))
     return [best_length(objective, u) * u for u in (*spectral, *mixed)]
 
 
@@ -181,8 +236,7 @@ def rounding(objective: Any, u: Floats) -> Floats:
         H = np.array([objective(u + step * e)[1] - here for e in np.eye(len(u))]) / step
     values, vectors = eigh((H + H.T) / 2)
     values = np.maximum(np.abs(values), 1e-4 * np.abs(values).max() + 1e-300)
-    T: Floats = vectors / np.sqrt(values)
-    return T
+    return np.asarray(vectors / np.sqrt(values))
 
 
 def minimise_rounded(
@@ -414,15 +468,14 @@ def _is_parallel(u: Floats, v: Floats) -> bool:
 def directions(size: int, n: int) -> Floats:
     """Return unit vectors in all directions: always the same, so no seed is needed."""
     vectors = np.random.default_rng(0).standard_normal((n, size))
-    units: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return units
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def best_length(objective: LinearObjective, direction: Floats) -> float:
     """Return the c > 0 with the smallest J(c u) for a unit direction u."""
-    value = objective.along(direction)
-    # In the coordinates of the frame scores have unit variance, so the length lies
-    # within these bounds unless the answers carry no information at all.
+    value = objective.value_along(direction)
+    # In scaled coordinates scores have unit variance, so the length lies within
+    # these bounds unless the answers carry no information at all.
     search = minimize_scalar(
         lambda log_c: value(math.exp(log_c)),
         bounds=(math.log(1e-2), math.log(1e3)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -51,6 +52,7 @@ __all__ = [
     "KeptPairs",
     "PairClassifierBase",
     "class_names",
+    "is_disjoint",
     "split_for_assignment",
 ]
 
@@ -63,6 +65,7 @@ class Answered(NamedTuple):
     weight: Floats
 
 
+@dataclass(frozen=True, eq=False)
 class KeptPairs:
     """Pairs kept aside from others; copies are made only when they are needed.
 
@@ -74,22 +77,21 @@ class KeptPairs:
         Which of them are kept aside.
     """
 
-    def __init__(self, given: Answered, numbers: Ints) -> None:
-        self._given = given
-        self._numbers = numbers
+    given: Answered
+    numbers: Ints
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self.numbers)
 
     @property
     def t(self) -> Floats:
         """Their answers."""
-        return self._given.t[self._numbers]
+        return self.given.t[self.numbers]
 
     def taken(self) -> Answered:
         """Return the pairs themselves."""
-        pairs, _, weight = self._given
-        return Answered(pairs[self._numbers], self.t, weight[self._numbers])
+        pairs, _, weight = self.given
+        return Answered(pairs[self.numbers], self.t, weight[self.numbers])
 
 
 def split_for_assignment(
@@ -117,8 +119,7 @@ def split_for_assignment(
         in_range = isinstance(assignment_size, numbers.Real) and 0 < assignment_size < 1
         n_kept = max(1, round(assignment_size * n_pairs)) if in_range else 0
     order = graph.shuffled(n_pairs, rng)
-    alone = np.zeros(n_pairs, dtype=bool)
-    alone[pairs.disjoint(rng)] = True
+    alone = is_disjoint(pairs, rng)
     order = np.concatenate([order[alone[order]], order[~alone[order]]])
     free = weight > 0
     for kind in (t > 0, t < 0):
@@ -135,6 +136,13 @@ def split_for_assignment(
     train = np.ones(n_pairs, dtype=bool)
     train[kept] = False
     return train, np.sort(kept)
+
+
+def is_disjoint(pairs: Pairs, random_state: int | RandomState) -> NDArray[np.bool_]:
+    """Tell of each pair whether it is one of those chosen to share no point."""
+    chosen = np.zeros(len(pairs), dtype=bool)
+    chosen[pairs.disjoint(random_state)] = True
+    return chosen
 
 
 def _chosen(pairs: Pairs, mask: NDArray[np.bool_]) -> Pairs:
@@ -307,7 +315,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         pairs = as_pairs(pairs).compact()
         answers = check_answers(t, len(pairs), pairs.index)
         check_is_fitted(self)
-        scores = self._host_scores(pairs.X)
+        scores = self._pair_scores(pairs)
         return self._assign_by(pairs, scores, answers, sample_weight, majority)
 
     def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
@@ -348,21 +356,18 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
     def _assign_by(
         self,
         pairs: Pairs,
-        scores: Floats,
+        scores: tuple[Floats, Floats],
         t: Floats,
         sample_weight: ArrayLike | None,
         majority: Any,
     ) -> Self:
-        """Settle the sign from pairs and the scores of their points."""
-        independent = np.zeros(len(pairs), dtype=bool)
-        independent[pairs.disjoint(random_state=0)] = True
+        """Settle the sign from pairs and the scores of both points of each."""
         outcome = assign_from_pairs(
-            scores[pairs.left],
-            scores[pairs.right],
+            *scores,
             t,
             majority=majority_sign(majority, self.classes_),
             sample_weight=sample_weight,
-            independent=independent,
+            independent=is_disjoint(pairs, 0),
         )
         return self._assign(outcome)
 
@@ -422,7 +427,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         if both_kinds:
             check_both_kinds(answers[weight > 0])
         classes = self._class_names()
-        used = self._thrifty(pairs)
+        used = self._compact_for_training(pairs)
         rows = None if used is pairs else pairs.used_points()
         X = self._validate_points(used.X, reset=reset, rows=rows)
         self.classes_ = classes
@@ -438,15 +443,18 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         *,
         both_kinds: bool = True,
         assign: bool = True,
-    ) -> tuple[Answered, KeptPairs, RandomState]:
-        """Validate; return what to train on, what to assign with, and the generator."""
+    ) -> tuple[Answered, KeptPairs | None, RandomState]:
+        """Validate; return what to train on, what to assign with, and the generator.
+
+        What to assign with is None without class assignment.
+        """
         given, answers, weight = self._validate_fit(
             pairs, t, sample_weight, both_kinds=both_kinds
         )
         if sample_weight is not None and not weight.all():
             # A pair of weight zero is a pair left out.
             some = weight > 0
-            given = self._thrifty(given[some])
+            given = self._compact_for_training(given[some])
             answers, weight = answers[some], weight[some]
         rng = check_random_state(self.random_state)
         train, kept = split_for_assignment(
@@ -458,45 +466,46 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
             rng=rng,
         )
         everything = Answered(given, answers, weight)
-        aside = KeptPairs(everything, kept)
         if not len(kept):
             # All pairs are for training: no need to copy them.
-            return everything, aside, rng
+            return everything, None, rng
         # Without weights they are ones that take no memory.
         plain = sample_weight is None
         heavy = weight[: len(weight) - len(kept)] if plain else weight[train]
-        learn = self._thrifty(_chosen(given, train))
+        learn = self._compact_for_training(_chosen(given, train))
+        aside = KeptPairs(everything, kept)
         return Answered(learn, answers[train], heavy), aside, rng
 
-    def _thrifty(self, pairs: Pairs) -> Pairs:
+    def _compact_for_training(self, pairs: Pairs) -> Pairs:
         """Return pairs to train on, without copying most of the points.
 
         Few points that are in no pair do no harm, unless they are not finite.
         """
         X = pairs.X
         in_place = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
-        if self._passes_over() and in_place:
+        if self._ignores_unused_points() and in_place:
             n_used = len(pairs.used_points())
             enough = 4 * n_used >= pairs.n_points
             if n_used == pairs.n_points or (enough and is_finite(X, products=True)):
                 return pairs
         return pairs.compact()
 
-    def _passes_over(self) -> bool:
+    def _ignores_unused_points(self) -> bool:
         """Tell whether points that are in no pair make no difference to training."""
         return False
 
-    def _assign_from(self, kept: KeptPairs) -> Self:
+    def _assign_from(self, kept: KeptPairs | None) -> Self:
         """Settle the classes on pairs that training did not see, if asked to."""
         self.assignment_ = None
-        if len(kept):
+        if kept:
             pairs, t, weight = kept.taken()
             # These points were validated when they came in, all but blocks.
             points: Any = as_points(pairs.X)
             scores = on_host(self._scores(points.X))
             if is_dask(points.X):
                 points.checked([scores])
-            self._assign_by(pairs, scores, t, weight, self.majority)
+            both = scores[pairs.left], scores[pairs.right]
+            self._assign_by(pairs, both, t, weight, self.majority)
         return self
 
     def _class_names(self) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from sklearn.utils import check_array, check_random_state, gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pairlearn.data.checks import check_choice, check_whole
+from pairlearn.data.checks import check_choice, check_integer
 from pairlearn.data.containers import object_column, take_rows
 from pairlearn.data.pairs import Pairs
 
@@ -202,7 +202,7 @@ class LandmarkSimilarity(
                 "similarity must be a function of two points or the name of a kernel; "
                 f"got {self.similarity!r}"
             )
-        check_whole("n_landmarks", self.n_landmarks)
+        check_integer("n_landmarks", self.n_landmarks)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Return points in the form of `_table`; set or check their features."""

@@ -10,7 +10,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from pairlearn.data.blockwise import by_blocks
-from pairlearn.data.checks import check_whole
+from pairlearn.data.checks import check_integer
 from pairlearn.data.containers import on_device_of, take_rows
 from pairlearn.data.folds import point_folds
 from pairlearn.models.base import PairClassifierBase
@@ -193,8 +193,8 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
                 f"{type(self.estimator).__name__} has no predict_proba; wrap it, for "
                 "example with CalibratedClassifierCV"
             )
-        for name, least in (("max_iter", 1), ("cv", 2)):
-            check_whole(name, getattr(self, name), least)
+        check_integer("max_iter", self.max_iter)
+        check_integer("cv", self.cv, minimum=2)
         if self.initial is not None and not hasattr(self.initial, "predict_proba"):
             raise ValueError(
                 f"initial must have predict_proba, such as MCLClassifier(); "

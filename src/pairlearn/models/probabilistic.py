@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairlearn.data.blockwise import by_blocks
 from pairlearn.data.containers import is_tensor, on_device_of
 from pairlearn.data.pairs import as_pairs
-from pairlearn.engine.risks import SoftmaxLink
+from pairlearn.engine.links import SoftmaxLink
 from pairlearn.models.base import PairClassifierBase, class_names
 from pairlearn.trust.assignment import Assignment, match_classes
 from pairlearn.trust.probabilities import probabilities

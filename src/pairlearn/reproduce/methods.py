@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from pairlearn.engine.objective import Frame, PointObjective
+from pairlearn.engine.coefficients import Coefficients
+from pairlearn.engine.objective import PointObjective
 from pairlearn.engine.points import as_points
 from pairlearn.engine.risks import PointRisk
+from pairlearn.engine.scaling import Scaling
 from pairlearn.engine.solvers import minimise_lbfgs, minimise_sgd
 from pairlearn.models.cluster import ConstrainedKMeans, ConstrainedSpectralClustering
 from pairlearn.models.linear import (
@@ -88,20 +90,20 @@ def _kmeans(sample: Sample, settings: Mapping[str, Any], seed: int) -> NDArray[A
 def _supervised(sample: Sample, settings: Mapping[str, Any], seed: int) -> NDArray[Any]:
     """Logistic regression on the 2m points with their labels, same model and solver."""
     n_points, n_features = sample.X.shape
-    positive, negative = (sample.y > 0) / n_points, (sample.y <= 0) / n_points
-    points, risk = as_points(sample.X), PointRisk("logistic")
+    classes = Coefficients((sample.y > 0) / n_points, (sample.y <= 0) / n_points)
+    risk_sum, risk = as_points(sample.X).weighted(classes), PointRisk("logistic")
     settings = dict(settings)
     solver, alpha = settings.pop("solver"), settings.pop("alpha")
     if solver == "sgd":
-        frame = Frame.plain(n_features, fit_intercept=True)
-        objective = PointObjective(points, positive, negative, risk, alpha, frame)
+        scaling = Scaling.identity(n_features, fit_intercept=True)
+        objective = PointObjective(risk_sum, risk, alpha, scaling)
         rng = np.random.RandomState(seed)
         reach = 1 / np.sqrt(n_features)
         start = rng.uniform(-reach, reach, objective.size)
         solution = minimise_sgd(objective, start, rng=rng, **settings)
     else:
-        frame = Frame.of(points, alpha, fit_intercept=True)
-        objective = PointObjective(points, positive, negative, risk, alpha, frame)
+        scaling = Scaling.of(risk_sum.points, alpha, fit_intercept=True)
+        objective = PointObjective(risk_sum, risk, alpha, scaling)
         start = np.zeros(objective.size)
         solution = minimise_lbfgs(objective, [start], max_iter=500, tol=1e-6)
     scores = as_points(sample.X_test).scores(*objective.weights(solution.u))

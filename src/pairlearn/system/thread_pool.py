@@ -58,10 +58,10 @@ class ThreadPool:
     --------
     >>> from threading import Event
     >>> done = Event()
-    >>> with ThreadPool(2) as crew:
-    ...     jobs = crew.hand_out(done.set, 1)
+    >>> with ThreadPool(2) as pool:
+    ...     jobs = pool.hand_out(done.set, 1)
     ...     done.wait(timeout=10)
-    ...     crew.settle(jobs)
+    ...     pool.settle(jobs)
     True
     """
 

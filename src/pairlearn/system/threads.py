@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 __all__ = [
-    "each",
+    "block_bounds",
+    "map_threads",
     "n_threads",
     "own_threads",
-    "ranges",
     "single_blas",
 ]
 
@@ -51,7 +51,7 @@ def n_threads() -> int:
     ...     n_threads()
     1
     """
-    ours = _our_crew()
+    ours = _open_pool()
     return ours.n_threads if ours is not None else _blas_threads()
 
 
@@ -63,11 +63,11 @@ def own_threads() -> Iterator[None]:
     speed, and takes a core from whoever works then. So during a fit BLAS has one
     thread, and we have as many as it had before.
     """
-    if _our_crew() is not None:
+    if _open_pool() is not None:
         yield
         return
-    with _taken.hold() as n, ThreadPool(n) as crew:
-        token = _ours.set(crew)
+    with _taken.hold() as n, ThreadPool(n) as pool:
+        token = _ours.set(pool)
         try:
             yield
         finally:
@@ -76,7 +76,7 @@ def own_threads() -> Iterator[None]:
 
 def single_blas() -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread; its limit comes back after."""
-    return nullcontext() if _our_crew() is not None else _taken.hold()
+    return nullcontext() if _open_pool() is not None else _taken.hold()
 
 
 class _Taken:
@@ -129,7 +129,9 @@ class _Taken:
 _taken = _Taken()
 
 
-def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
+def map_threads(
+    function: Callable[[Part], Result], parts: Iterable[Part]
+) -> list[Result]:
     """Return the results of the parts in their order, computed on all threads.
 
     Parameters
@@ -141,7 +143,7 @@ def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
 
     Examples
     --------
-    >>> each(abs, [-1, 2])
+    >>> map_threads(abs, [-1, 2])
     [1, 2]
     """
     parts = list(parts)
@@ -173,41 +175,41 @@ def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
         with np.errstate(**state):
             work()
 
-    with single_blas(), _crew(n) as crew:
+    with single_blas(), _pool(n) as pool:
         jobs = []
         try:
-            jobs = crew.hand_out(work_alike, n - 1)
+            jobs = pool.hand_out(work_alike, n - 1)
             work()
         finally:
             # Also if this thread is interrupted: none goes on.
             todo.clear()
-            crew.settle(jobs)
+            pool.settle(jobs)
     if errors:
         raise errors[0]
     return [results[number] for number in range(len(parts))]
 
 
-def _crew(n: int) -> AbstractContextManager[ThreadPool]:
+def _pool(n: int) -> AbstractContextManager[ThreadPool]:
     """Return the helpers of the fit that this is part of, or some for one call."""
-    ours = _our_crew()
+    ours = _open_pool()
     return ThreadPool(n) if ours is None else nullcontext(ours)
 
 
-def _our_crew() -> ThreadPool | None:
+def _open_pool() -> ThreadPool | None:
     """Return the helpers of the fit that this is part of, if it goes on.
 
     A context that was copied during a fit, by an event loop say, may outlive it.
     """
-    crew = _ours.get()
-    return crew if crew is not None and crew.is_open else None
+    pool = _ours.get()
+    return pool if pool is not None and pool.is_open else None
 
 
-def ranges(n: int, size: int, first: int = 0) -> list[tuple[int, int]]:
-    """Return the ends of ranges of the given size that cover n numbers.
+def block_bounds(n: int, size: int, first: int = 0) -> list[tuple[int, int]]:
+    """Return the bounds of blocks of the given size that cover n numbers.
 
     Examples
     --------
-    >>> ranges(5, 2)
+    >>> block_bounds(5, 2)
     [(0, 2), (2, 4), (4, 5)]
     """
     last = first + n

@@ -8,7 +8,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from pairlearn.engine.risks import BinaryLink, LikelihoodRisk, answer_coefficients
+from pairlearn.engine.coefficients import answer_coefficients
+from pairlearn.engine.links import BinaryLink
+from pairlearn.engine.risks import LikelihoodRisk
 from pairlearn.trust.probabilities import agree, probabilities, same_class
 
 if TYPE_CHECKING:

@@ -38,14 +38,18 @@ answers about the same points say. It takes four steps.
 from __future__ import annotations
 
 import html
-import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pairlearn.data.checks import check_answers, check_both_kinds, check_weights
+from pairlearn.data.checks import (
+    check_answers,
+    check_both_kinds,
+    check_integer,
+    check_weights,
+)
 from pairlearn.data.cycles import in_contradictory_cycle
 from pairlearn.data.pairs import as_pairs
 from pairlearn.trust.belief_propagation import cavity, wrong
@@ -152,9 +156,8 @@ class SuspiciousAnswers:
             Each with `pair`, `left`, `right`, `answer`, `probability`, `suspicion` and
             `contradicted`.
         """
-        if not isinstance(n, numbers.Integral) or n < 0:
-            raise ValueError(f"n must be a whole number, 0 or above; got {n!r}")
-        return [self._row(k) for k in self.order[: int(n)].tolist()]
+        n = check_integer("n", n, minimum=0)
+        return [self._row(k) for k in self.order[:n].tolist()]
 
     def to_frame(self) -> Any:
         """Return all answers as a pandas frame, most suspicious first.
@@ -323,8 +326,7 @@ def suspicious_answers(
     pairs = as_pairs(pairs)
     answers = check_answers(t, len(pairs), pairs.index)
     weight = check_weights(sample_weight, len(pairs))
-    if not isinstance(cv, numbers.Integral) or isinstance(cv, bool) or cv < 2:
-        raise ValueError(f"cv must be a whole number of folds, 2 or above; got {cv!r}")
+    check_integer("cv", cv, minimum=2)
     check_both_kinds(answers[weight > 0])
     # In an order of their own: it does not matter in which order pairs are listed, nor
     # which of the two points comes first.

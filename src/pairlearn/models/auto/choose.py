@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from pairlearn.data.folds import point_folds
 from pairlearn.models.auto.columns import VIEWS, ColumnView
@@ -27,6 +26,7 @@ from pairlearn.models.auto.stack import (
     slopes,
 )
 from pairlearn.models.auto.table import Candidate
+from pairlearn.system.threads import single_blas
 from pairlearn.trust.assignment import match_classes
 from pairlearn.trust.probabilities import probabilities
 from pairlearn.trust.theory import prior_from_same_rate
@@ -241,11 +241,19 @@ class Chooser:
                     continue  # between zeros and ones it is the RBF kernel
                 if X.shape[1]:
                     trials.append((view, X, kernel, rng.randint(2**31 - 1)))
-        with self._own_threads():
-            made = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(_make_trial)(*trial, n_components) for trial in trials
-            )
+        made = self._in_threads(
+            delayed(_make_trial)(*trial, n_components) for trial in trials
+        )
         return [trial for trial in made if trial.feature_map.n_features]
+
+    def _in_threads(self, tasks: Any) -> Any:
+        """Run tasks in threads of our own, with BLAS kept to one thread meanwhile.
+
+        Its threads would fight with ours, and products as small as these lose more by
+        being shared out than they gain.
+        """
+        with single_blas():
+            return Parallel(n_jobs=self.n_jobs, require="sharedmem")(tasks)
 
     def choose(self, rates: Rates) -> Choice:
         """Fit all candidates, and weigh them by the pairs they have not seen."""
@@ -281,21 +289,10 @@ class Chooser:
         trained_on = np.column_stack([self.folds.trained_on, everything])
         likelihood = self.problem.likelihood(rates, trained_on)
         bar = _Bar(len(self.trials)) if self.progress else None
-        with self._own_threads():
-            Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(trial.follow)(
-                    likelihood, self.problem.n_classes, self.seed, bar
-                )
-                for trial in self.trials
-            )
-
-    def _own_threads(self) -> Any:
-        """Keep BLAS to one thread meanwhile.
-
-        Its threads would fight with ours, and products as small as these lose more by
-        being shared out than they gain.
-        """
-        return threadpool_limits(limits=1, user_api="blas")
+        self._in_threads(
+            delayed(trial.follow)(likelihood, self.problem.n_classes, self.seed, bar)
+            for trial in self.trials
+        )
 
     def _align(self, held_out: HeldOut) -> tuple[Floats, Floats]:
         """Give all models' classes the same names.

@@ -6,18 +6,19 @@ import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
 from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
-from pairlearn.data.checks import check_flip_rates, check_whole
+from pairlearn.data.checks import check_flip_rates, check_integer
+from pairlearn.data.containers import stack_rows
 from pairlearn.engine.points import as_points
 from pairlearn.models.auto.choose import Chooser, Folds, Problem, deal_folds, refit
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
 from pairlearn.models.auto.stack import estimate_rates
 from pairlearn.models.auto.table import Candidates
+from pairlearn.models.base import is_disjoint
 from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
-from pairlearn.trust.assignment import Assignment, assign_from_pairs, majority_sign
+from pairlearn.trust.assignment import Assignment, majority_sign
 from pairlearn.trust.certificate import Certificate, certificate_from_answers
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Bools, Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PointsLike
     from pairlearn.models.auto.choose import Choice
     from pairlearn.models.auto.likelihood import Rates
 
@@ -244,13 +245,9 @@ class PairClassifier(ProbabilisticPairClassifier):
 
     def _check_parameters(self) -> Rates | None:
         """Refuse wrong parameters; return the flip rates, or None to estimate them."""
-        for name, least in (
-            ("n_classes", 2),
-            ("n_components", 1),
-            ("n_folds", 2),
-            ("max_pairs", 2),
-        ):
-            check_whole(name, getattr(self, name), least)
+        check_integer("n_components", self.n_components)
+        for name in ("n_classes", "n_folds", "max_pairs"):
+            check_integer(name, getattr(self, name), minimum=2)
         if self.majority is not None:
             if self.n_classes > 2:
                 raise ValueError(SEVERAL)
@@ -279,13 +276,8 @@ class PairClassifier(ProbabilisticPairClassifier):
     ) -> Problem:
         X, known = pairs.X, None
         if labels is not None:
-            n_points = X.shape[0]
-            both = [X, labels[0]]
-            if any(sparse.issparse(part) for part in both):
-                X = sparse.csr_array(sparse.vstack(both))
-            else:
-                X = np.concatenate(both)
-            rows = np.arange(n_points, n_points + len(labels[1]))
+            rows = X.shape[0] + np.arange(len(labels[1]))
+            X = stack_rows(X, labels[0])
             known = Labels(rows, labels[1], np.ones(len(rows)))
         same, different = weight * (1 + t) / 2, weight * (1 - t) / 2
         return Problem(X, pairs.index, same, different, known, self.n_classes)
@@ -345,9 +337,7 @@ class PairClassifier(ProbabilisticPairClassifier):
         self, choice: Choice, pairs: Pairs, t: Floats, *, estimated: bool
     ) -> None:
         """Count the held-out pairs that the models trained without them get wrong."""
-        alone = np.zeros(len(pairs), dtype=bool)
-        alone[pairs.disjoint(random_state=0)] = True
-        usable = alone & (np.abs(t) == 1)
+        usable = is_disjoint(pairs, 0) & (np.abs(t) == 1)
         if self.n_classes > 2 or not usable.any():
             return
         group = choice.calibrated[: len(pairs)].argmax(axis=2)
@@ -378,21 +368,12 @@ class PairClassifier(ProbabilisticPairClassifier):
             return self
         logits = choice.calibrated[: len(pairs)]
         log_odds = logits[..., 1] - logits[..., 0]
-        independent: Bools = np.zeros(len(pairs), dtype=bool)
-        independent[pairs.disjoint(random_state=0)] = True
         # (t - shift) / (r1 - r0) has the truth for its expectation; the divisor here
         # keeps it within [-1, 1], which the vote does not mind.
         r1, r0 = self.flip_rates_
         shift = r1 + r0 - 1
-        outcome = assign_from_pairs(
-            log_odds[:, 0],
-            log_odds[:, 1],
-            (t - shift) / (1 + abs(shift)),
-            majority=majority_sign(self.majority, self.classes_),
-            sample_weight=weight,
-            independent=independent,
-        )
-        return self._assign(outcome)
+        truth, (left, right) = (t - shift) / (1 + abs(shift)), log_odds.T
+        return self._assign_by(pairs, (left, right), truth, weight, self.majority)
 
     def _fix_sign(self, X: PointsLike) -> None:
         """Make the column that the scores follow most grow with them: arbitrary."""

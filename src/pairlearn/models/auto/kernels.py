@@ -115,8 +115,7 @@ class FeatureMap:
 
     def transform(self, X: PointsLike) -> Floats:
         """Return the features of points, the leading ones first."""
-        features: Floats = np.asarray(self._raw(X) @ self.turn) - self.centre
-        return features
+        return np.asarray(np.asarray(self._raw(X) @ self.turn) - self.centre)
 
     @property
     def n_features(self) -> int:

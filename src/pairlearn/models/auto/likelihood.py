@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, log_expit, log_softmax, softmax
 
+from pairlearn.engine.backends.numpy.risk_sums import incidence
 from pairlearn.trust.probabilities import same_and_slopes, same_class
 
 if TYPE_CHECKING:
@@ -71,14 +71,7 @@ class PairLikelihood:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
-        n_pairs = len(self.index)
-        ones, pairs = np.ones(n_pairs), np.arange(n_pairs)
-        shape = (self.n_points, n_pairs)
-        # The matrices that sum what pairs say about their points.
-        self._at_left, self._at_right = (
-            sparse.csr_array((ones, (side, pairs)), shape=shape)
-            for side in self.index.T
-        )
+        self._at_left, self._at_right = incidence(self.index, self.n_points)
 
     def __call__(self, scores: Floats, models: Ints) -> tuple[Floats, Floats]:
         """Return R of each model and its derivative.

@@ -18,10 +18,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import eigh
-from sklearn.cluster import KMeans
 
-from pairlearn.engine.solvers import minimise_together
+from pairlearn.engine.solvers import (
+    cluster_embedding,
+    cluster_weights,
+    leading_eigenvectors,
+    minimise_together,
+)
 from pairlearn.trust.assignment import match_classes
 
 if TYPE_CHECKING:
@@ -201,32 +204,25 @@ def _starts_of(
     moment = (left * t[:, None]).T @ right
     size = Z.shape[1]
     n_leading = min(size, max(N_STARTS, n_classes))
-    leading: Floats = eigh(
-        moment + moment.T, subset_by_index=(size - n_leading, size - 1)
-    )[1][:, ::-1]
+    leading = leading_eigenvectors(moment + moment.T, n_leading)
     if n_classes == 2:
         weights = np.array([[v] for v in leading.T[:N_STARTS]])
     else:
-        seeds = rng.randint(2**31 - 1, size=N_STARTS)
-        weights = np.array([_clusters(Z, leading, n_classes, seed) for seed in seeds])
+        embedding = cluster_embedding(Z @ leading[:, :n_classes], n_classes)
+        weights = np.array(
+            [
+                # Too few different points to cluster: any direction will do.
+                np.random.RandomState(seed).normal(size=(n_classes, size))
+                if embedding is None
+                else cluster_weights(Z, embedding, n_classes, seed).T
+                for seed in rng.randint(2**31 - 1, size=N_STARTS)
+            ]
+        )
     spread = np.sqrt(np.mean((weights @ Z.T) ** 2, axis=(1, 2), keepdims=True))
     weights *= _SPREAD / np.maximum(spread, 1e-12)
     full = np.zeros((*weights.shape[:2], features.shape[1] + 1))
     full[..., : size - 1], full[..., -1] = weights[..., :-1], weights[..., -1]
     return _named(full, features, likelihood, model)
-
-
-def _clusters(Z: Floats, leading: Floats, n_classes: int, seed: int) -> Floats:
-    """Return weights whose classes are clusters of points along the eigenvectors."""
-    embedding = Z @ leading[:, :n_classes]
-    embedding /= embedding.std(axis=0) + 1e-12
-    if len(np.unique(embedding.round(9), axis=0)) < n_classes:
-        # Too few different points to cluster: any direction will do.
-        return np.random.RandomState(seed).normal(size=(n_classes, Z.shape[1]))
-    groups = KMeans(n_classes, n_init=1, random_state=seed).fit(embedding).labels_
-    member = np.eye(n_classes)[groups]
-    ridge = Z.T @ Z + 0.1 * len(Z) * np.eye(Z.shape[1])
-    return np.asarray(np.linalg.solve(ridge, Z.T @ (member - member.mean(axis=0))).T)
 
 
 def _named(

@@ -11,6 +11,7 @@ __all__ = ["Candidate", "Candidates"]
 
 # Up to so many rows are all printed; of more, those with a weight.
 _ALL = 10
+HEAD = ("columns", "kernel", "scale", "log-likelihood", "pair error", "weight")
 
 
 @dataclass(frozen=True)
@@ -85,31 +86,28 @@ class Candidates(Sequence[Candidate]):
         return [asdict(row) for row in self._rows]
 
     def __repr__(self) -> str:
-        head = (
-            f"{'columns':<10}{'kernel':<14}{'scale':>7}{'log-likelihood':>16}"
-            f"{'pair error':>12}{'weight':>8}"
-        )
         lines = [
-            f"{row.columns:<10}{row.kernel:<14}{_number(row.scale):>7}"
-            f"{row.log_likelihood:>16.4f}{row.pair_error:>12.1%}{row.weight:>8.1%}"
-            for row in self._rows
-            if row.weight or len(self._rows) <= _ALL
+            f"{columns:<10}{kernel:<14}{scale:>7}{fit:>16}{error:>12}{weight:>8}"
+            for columns, kernel, scale, fit, error, weight in [
+                HEAD,
+                *(
+                    _cells(row)
+                    for row in self._rows
+                    if row.weight or len(self._rows) <= _ALL
+                ),
+            ]
         ]
-        left = len(self._rows) - len(lines)
+        left = len(self._rows) - len(lines) + 1
         more = [f"and {left} without weight"] if left else []
-        return "\n".join([head, *lines, *more, self.note]).rstrip()
+        return "\n".join([*lines, *more, self.note]).rstrip()
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks."""
-        head = "".join(
-            f"<th>{name}</th>"
-            for name in ("columns", "kernel", "scale", "log-likelihood", "pair error",
-                         "weight")
-        )  # fmt: skip
+        head = "".join(f"<th>{name}</th>" for name in HEAD)
         body = "".join(
-            f"<tr><td>{escape(str(row.columns))}</td><td>{escape(str(row.kernel))}</td>"
-            f"<td>{_number(row.scale)}</td><td>{row.log_likelihood:.4f}</td>"
-            f"<td>{row.pair_error:.1%}</td><td>{row.weight:.1%}</td></tr>"
+            "<tr>"
+            + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(row))
+            + "</tr>"
             for row in self._rows
         )
         return (
@@ -119,5 +117,13 @@ class Candidates(Sequence[Candidate]):
         )
 
 
-def _number(scale: float | None) -> str:
-    return "" if scale is None else f"{scale:g}"
+def _cells(row: Candidate) -> tuple[str, ...]:
+    """Return the cells of a row as text."""
+    return (
+        str(row.columns),
+        str(row.kernel),
+        "" if row.scale is None else f"{row.scale:g}",
+        f"{row.log_likelihood:.4f}",
+        f"{row.pair_error:.1%}",
+        f"{row.weight:.1%}",
+    )

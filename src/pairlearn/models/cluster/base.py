@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.data.blockwise import by_blocks
-from pairlearn.data.checks import check_both_kinds, check_whole
+from pairlearn.data.checks import check_both_kinds, check_integer
 from pairlearn.data.containers import stack_rows
 from pairlearn.data.pairs import Pairs, as_pairs
 from pairlearn.models.base import (
@@ -234,7 +234,7 @@ class PairClusterer(PairClassifierBase):
             ("max_iter", 1),
             ("n_neighbors", 1),
         ):
-            check_whole(name, getattr(self, name, least), least)
+            check_integer(name, getattr(self, name, least), least)
         if self.majority is not None:
             majority_sign(self.majority, self._class_names())
             if self.n_clusters != 2:

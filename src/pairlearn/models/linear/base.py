@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from pairlearn.data.checks import check_flip_rates, check_integer, check_number
 from pairlearn.data.containers import is_dask, on_host
 from pairlearn.data.pairs import as_pairs
-from pairlearn.engine.growing_samples import minimise_growing
-from pairlearn.engine.objective import Frame, NoisyObjective, PairObjective
+from pairlearn.engine.backends.protocol import PairRiskSum
+from pairlearn.engine.coefficients import Coefficients, pair_coefficients
+from pairlearn.engine.growing_samples import (
+    draw_sample,
+    minimise_growing,
+    sample_sizes,
+)
+from pairlearn.engine.noisy_objective import NoisyObjective
+from pairlearn.engine.objective import PairObjective, PointObjective
 from pairlearn.engine.points import as_points
+from pairlearn.engine.scaling import Scaling
 from pairlearn.engine.solvers import (
     Solution,
     minimise_lbfgs,
@@ -34,9 +43,10 @@ if TYPE_CHECKING:
 
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, PointsLike
-    from pairlearn.engine.objective import PointObjective
+    from pairlearn.engine.backends.protocol import RiskSum
+    from pairlearn.engine.risks import PairRisk
 
-__all__ = ["LinearPairClassifier"]
+__all__ = ["LinearPairClassifier", "known_rates"]
 
 # Starting points of flip rates that are to be estimated.
 _START_RATES = ((0.95, 0.05), (0.8, 0.2), (0.9, 0.4))
@@ -57,7 +67,10 @@ class LinearPairClassifier(PairClassifierBase):
     n_init: int
     batch_size: int
     learning_rate: float
+    flip_rates: Any
     warm_start: bool
+    # Scores per point.
+    _n_outputs = 1
 
     @property
     def _keeps_blocks(self) -> bool:  # type: ignore[override]
@@ -115,28 +128,52 @@ class LinearPairClassifier(PairClassifierBase):
         """Refuse parameters that are not numbers of the right kind."""
         self._check_alpha()
         for name in whole:
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < 1:
-                raise ValueError(
-                    f"{name} must be a whole number above 0; got {value!r}"
-                )
+            check_integer(name, getattr(self, name))
         for name in ("tol", "learning_rate"):
-            value = getattr(self, name, 1.0)
-            if not isinstance(value, int | float | np.number) or not value > 0:
-                raise ValueError(f"{name} must be a number above 0; got {value!r}")
+            check_number(name, getattr(self, name, 1.0))
         if getattr(self, "majority", None) is not None:
             majority_sign(self.majority, self._class_names())
 
     def _check_alpha(self) -> None:
-        alpha: Any = getattr(self, "alpha", 0.0)
-        if not isinstance(alpha, int | float | np.number) or not 0 <= alpha < np.inf:
-            raise ValueError(f"alpha must be a number, 0 or above; got {alpha!r}")
+        check_number("alpha", getattr(self, "alpha", 0.0), allow_zero=True)
+
+    def _objective(
+        self, risk: Any, risk_sum: Any, scaling: Scaling | None = None
+    ) -> Any:
+        """Return the objective in a scaling; None: that of its own points."""
+        if scaling is None:
+            rows = risk_sum.used_points()
+            scaling = Scaling.of(risk_sum.points, self.alpha, self.fit_intercept, rows)
+        kind = PairObjective if isinstance(risk_sum, PairRiskSum) else PointObjective
+        return kind(risk_sum, risk, self.alpha, scaling, self._n_outputs)
+
+    def _learn(
+        self,
+        solver: str,
+        risk_sum: PairRiskSum,
+        rng: RandomState,
+        begin: Callable[[Any], list[Floats]] | None = None,
+    ) -> None:
+        """Find the weights, and the flip rates if they are to be estimated."""
+        rates = check_flip_rates(self.flip_rates)
+        self.flip_rates_ = known_rates(rates)
+        solution, objective = self._minimise(solver, risk_sum, self._risk(), rng, begin)
+        if isinstance(rates, str):
+            solution, self.flip_rates_ = self._estimate_rates(
+                objective, solution, symmetric=rates == "symmetric"
+            )
+        self._store(*objective.weights(solution.u[: objective.size]))
+        self._record(solution)
+
+    def _risk(self) -> PairRisk:
+        """Return the risk to minimise, with the flip rates as far as they are known."""
+        raise NotImplementedError
 
     def _minimise(
         self,
         solver: str,
-        make: Callable[[Frame], PairObjective | PointObjective],
-        X: PointsLike,
+        risk_sum: RiskSum,
+        risk: Any,
         rng: RandomState,
         begin: Callable[[Any], list[Floats]] | None = None,
     ) -> tuple[Solution, Any]:
@@ -146,29 +183,30 @@ class LinearPairClassifier(PairClassifierBase):
         ----------
         solver : {"lbfgs", "sgd"}
             How.
-        make : callable
-            Frame -> objective.
-        X : ndarray or CSR matrix
-            The points.
+        risk_sum : RiskSum
+            The points or pairs, with their coefficients.
+        risk : PairRisk or PointRisk
+            The risk.
         rng : RandomState
             Source of SGD's starts and order.
         begin : callable, optional
             Objective -> starts of L-BFGS; None: two eigenvectors and other directions.
         """
-        n_features = X.shape[1]
-        plain = Frame.plain(n_features, self.fit_intercept)
+        make = partial(self._objective, risk)
         if solver == "lbfgs":
             with own_threads():
-                return self._descend(make(plain), begin)
+                return self._descend(risk_sum, make, begin)
+        n_features = risk_sum.points.n_features
+        objective = make(risk_sum, Scaling.identity(n_features, self.fit_intercept))
+        previous = self._previous(objective.scaling)
         solutions = []
         for _ in range(self.n_init):
-            objective = make(plain)
             # The default start of a linear layer, as in the paper's experiments.
             reach = 1 / np.sqrt(n_features)
-            random = [rng.uniform(-reach, reach, objective.size)]
+            random = rng.uniform(-reach, reach, objective.size)
             solution = minimise_sgd(
                 objective,
-                (self._previous(objective) or random)[0],
+                random if previous is None else previous,
                 max_iter=self.max_iter,
                 batch_size=self.batch_size,
                 learning_rate=self.learning_rate,
@@ -178,32 +216,48 @@ class LinearPairClassifier(PairClassifierBase):
         return min(solutions, key=lambda solution: solution.value), objective
 
     def _descend(
-        self, objective: Any, begin: Callable[[Any], list[Floats]] | None
+        self,
+        risk_sum: RiskSum,
+        make: Callable[..., Any],
+        begin: Callable[[Any], list[Floats]] | None,
     ) -> tuple[Solution, Any]:
         """Minimise by L-BFGS, on growing samples if there are many terms."""
 
         def first(objective: Any) -> list[Floats]:
             return begin(objective) if begin else starts(objective, self.n_init)
 
+        n_features, n_outputs = risk_sum.points.n_features, self._n_outputs
+        model: Any = {
+            "size": n_outputs * (n_features + self.fit_intercept),
+            "n_outputs": n_outputs,
+        }
         # With several outputs, starts that name the classes otherwise lead to minima
         # that look different and are the same: only the best two go on.
         options: Any = {
             "max_iter": self.max_iter,
             "tol": self.tol,
-            "n_finish": None if objective.n_outputs == 1 else 2,
+            "n_finish": None if n_outputs == 1 else 2,
         }
-        size, flat = objective.first_sample, objective.flat
-        if size and not self._previous(objective):
-            solution, objective = minimise_growing(objective, first, **options)
+        sizes = sample_sizes(risk_sum, **model)
+        if self._goes_on(n_features):
+            # A scaling only makes the objective round: a sample's is as good.
+            some = draw_sample(risk_sum, sizes[0], **model) if sizes else risk_sum
+            here = make(some)
+            objective = make(risk_sum, here.scaling)
+            previous: Any = self._previous(here.scaling)
+            nothing = here.value_at_zero
+            useful = here(previous)[0] <= nothing - 1e-4 * abs(nothing)
+            begins = [previous] if useful else first(objective)
+            solution = minimise_lbfgs(objective, begins, **options)
+        elif sizes:
+            solution, objective = minimise_growing(
+                risk_sum, make, first, **model, **options
+            )
         else:
-            # A frame only makes the objective round: a sample's is as good.
-            here = objective.sample(size).framed() if size else objective.framed()
-            objective = objective.in_frame(here.frame)
-            go_on = self._previous(here)
-            if go_on and here(go_on[0])[0] > here.flat - 1e-4 * abs(here.flat):
-                go_on = []
-            solution = minimise_lbfgs(objective, go_on or first(objective), **options)
-        if solution.value > flat - 1e-6 * abs(flat):
+            objective = make(risk_sum)
+            solution = minimise_lbfgs(objective, first(objective), **options)
+        nothing = objective.value_at_zero
+        if solution.value > nothing - 1e-6 * abs(nothing):
             warnings.warn(
                 "the penalty outweighs the answers: no weights do better than none. "
                 "Scale the features (make_pair_pipeline(StandardScaler(), ...)) or "
@@ -239,20 +293,22 @@ class LinearPairClassifier(PairClassifierBase):
             samples=known.samples,
         ), rates
 
-    def _previous(self, objective: Any) -> list[Floats]:
-        """Return the previous solution as a start, if there is one to go on from."""
-        frame = objective.frame
+    def _goes_on(self, n_features: int) -> bool:
+        """Tell whether there is a previous solution to go on from."""
         if not (self.warm_start and hasattr(self, "coef_")):
-            return []
-        if self.coef_.shape != (objective.n_outputs, len(frame.scale)):
-            return []
-        if not self.coef_.any():
-            return []
+            return False
+        fits = self.coef_.shape == (self._n_outputs, n_features)
+        return fits and bool(self.coef_.any())
+
+    def _previous(self, scaling: Scaling) -> Floats | None:
+        """Return the previous solution as a start, if there is one to go on from."""
+        if not self._goes_on(len(scaling.scale)):
+            return None
         parts = [
-            frame.coordinates(w, float(b))
+            scaling.coordinates(w, float(b))
             for w, b in zip(self.coef_, self.intercept_, strict=True)
         ]
-        return [np.concatenate(parts)]
+        return np.concatenate(parts)
 
     def _step(
         self,
@@ -274,21 +330,23 @@ class LinearPairClassifier(PairClassifierBase):
         # What an earlier fit recorded does not describe the new weights.
         for name in ("objective_", "history_"):
             self.__dict__.pop(name, None)
-        plain = Frame.plain(points.n_features, self.fit_intercept)
         if first:
-            objective = self._pair_objective(pairs, answers, weight, plain).framed()
+            known = points.coupled(pairs.index, pair_coefficients(answers, weight))
+            objective = self._objective(self._risk(), known)
             self._store(*objective.weights(starts(objective, 1)[0]))
             self._fix_sign()
             self.assignment_ = None
-        objective = self._pair_objective(pairs, answers, weight, plain)
         # A weight counts by itself, not relative to whatever came in the same call.
-        objective.same, objective.different = (
+        coefficients = Coefficients(
             weight * (1 + answers) / (2 * len(pairs)),
             weight * (1 - answers) / (2 * len(pairs)),
         )
+        scaling = Scaling.identity(points.n_features, self.fit_intercept)
+        risk_sum = points.coupled(pairs.index, coefficients)
+        objective = self._objective(self._risk(), risk_sum, scaling)
         u, _ = sgd_epoch(
             objective,
-            plain.coordinates(self.coef_[0], float(self.intercept_[0])),
+            scaling.coordinates(self.coef_[0], float(self.intercept_[0])),
             np.arange(len(pairs)),
             self.batch_size,
             self.learning_rate,
@@ -297,7 +355,8 @@ class LinearPairClassifier(PairClassifierBase):
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         return self
 
-    def _pair_objective(
-        self, pairs: Pairs, t: Floats, weight: Floats, frame: Frame
-    ) -> PairObjective:
-        raise NotImplementedError
+
+def known_rates(flip_rates: Any) -> tuple[float, float]:
+    """Return the flip rates that are given, or those of right answers."""
+    rates = check_flip_rates(flip_rates)
+    return (1.0, 0.0) if rates is None or isinstance(rates, str) else rates

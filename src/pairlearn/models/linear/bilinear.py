@@ -17,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from pairlearn.data.checks import check_number
 from pairlearn.data.containers import take_rows
 from pairlearn.engine.losses import HingeLoss
 from pairlearn.engine.points import as_points
@@ -50,8 +51,7 @@ class _Bilinear:
 
     def similarity(self, A: Floats) -> Floats:
         """Return z^T A z' for each pair."""
-        values: Floats = np.einsum("kj,kj->k", self.left @ A, self.right)
-        return values
+        return np.asarray(np.einsum("kj,kj->k", self.left @ A, self.right))
 
     def pullback(self, r: Floats) -> Floats:
         """Return the sum over pairs of r_k z_k z'_k^T."""
@@ -62,8 +62,7 @@ class _Bilinear:
         gram = (self.left @ self.left.T) * (self.right @ self.right.T)
         # Pairs that repeat each other would leave it singular.
         gram[np.diag_indices_from(gram)] += 1e-10 * np.trace(gram) / len(gram)
-        root: Floats = cholesky(gram, lower=True)
-        return root
+        return np.asarray(cholesky(gram, lower=True))
 
 
 def _dense_rows(X: PointsLike, rows: Ints, fit_intercept: bool) -> Floats:
@@ -240,8 +239,7 @@ class OVPCClassifier(_BilinearClassifier):
         def normal(B: Floats) -> Floats:
             B = _symmetric(B.reshape(model.size, model.size))
             product = model.pullback(share * model.similarity(B))
-            flat: Floats = (_symmetric(product) + self.alpha * B).ravel()
-            return flat
+            return np.asarray((_symmetric(product) + self.alpha * B).ravel())
 
         def count(_: Floats) -> None:
             nonlocal n_steps
@@ -395,9 +393,7 @@ class SLLCClassifier(_BilinearClassifier):
         """
         self._check_numbers("max_iter", "n_landmarks")
         for name in ("gamma", "beta", "C"):
-            value: Any = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not value > 0:
-                raise ValueError(f"{name} must be a number above 0; got {value!r}")
+            check_number(name, getattr(self, name))
         if labeled is not None and len(labeled) != 2:
             raise ValueError("labeled must be a pair (X, y) of points and their labels")
         train, kept, rng = self._prepare_fit(

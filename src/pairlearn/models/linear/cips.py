@@ -8,17 +8,14 @@ import numpy as np
 
 from pairlearn.data.checks import check_choice, check_flip_rates
 from pairlearn.engine.coefficients import pair_coefficients
+from pairlearn.engine.links import ProductLink
 from pairlearn.engine.losses import get_loss
-from pairlearn.engine.objective import Frame, PairObjective
+from pairlearn.engine.objective import PairObjective
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    LikelihoodRisk,
-    PairRisk,
-    ProductLink,
-    ProductRisk,
-)
-from pairlearn.engine.solvers import Solution, eigenvectors
-from pairlearn.models.linear.base import LinearPairClassifier
+from pairlearn.engine.risks import LikelihoodRisk, PairRisk, ProductRisk
+from pairlearn.engine.scaling import Scaling
+from pairlearn.engine.solvers import eigenvectors, exact_solution
+from pairlearn.models.linear.base import LinearPairClassifier, known_rates
 from pairlearn.models.linear.unlabeled import (
     add_unlabeled_couples,
     check_mixture,
@@ -33,6 +30,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.engine.backends.protocol import PairRiskSum
     from pairlearn.engine.losses import MarginLoss
 
 __all__ = ["CIPSClassifier"]
@@ -249,17 +247,20 @@ class CIPSClassifier(LinearPairClassifier):
         train, kept, rng = self._prepare_fit(
             pairs, t, sample_weight, both_kinds=self.gammas is None
         )
-        if self.majority is not None and not np.any(kept.t > 0):
+        if kept is not None and not np.any(kept.t > 0):
             raise ValueError(
                 "class assignment from pairs needs answers 'same': points of pairs "
                 "that are different are of both classes alike, whatever the prior. "
                 "Leave majority at None and use assign_from_points"
             )
-        problem = self._coefficients(*train, unlabeled, rng)
+        risk_sum = self._risk_sum(*train, unlabeled, rng)
         # Of many pairs, what is not needed any more is a burden.
         del train
-        self._solve(solver, *problem, rng)
-        del problem
+        if solver == "eigen":
+            self._solve_exactly(risk_sum)
+        else:
+            self._learn(solver, risk_sum, rng)
+        del risk_sum
         self._fix_sign()
         return self._assign_from(kept)
 
@@ -297,7 +298,7 @@ class CIPSClassifier(LinearPairClassifier):
             )
         return self._step(pairs, t, sample_weight)
 
-    def _passes_over(self) -> bool:
+    def _ignores_unused_points(self) -> bool:
         return True
 
     def _check_parameters(self, solver: str | None = None) -> str:
@@ -331,79 +332,43 @@ class CIPSClassifier(LinearPairClassifier):
         self._check_numbers("max_iter", "n_init", "batch_size")
         return solver
 
-    def _coefficients(
+    def _risk_sum(
         self,
         pairs: Pairs,
         t: Floats,
         weight: Floats,
         unlabeled: PointsLike | None,
         rng: RandomState,
-    ) -> tuple[Pairs, Floats, Floats]:
-        """Return the pairs of the risk, and how much either answer counts for each."""
+    ) -> PairRiskSum:
+        """Return the pairs of the risk, with how much either answer counts for each."""
         if self.gammas is None:
             if unlabeled is not None:
                 raise ValueError(
                     "unlabelled points are used with gammas=(g1, g2, g3), for example "
                     "gammas=(0.5, 0.25, 0.25)"
                 )
-            return pairs, *pair_coefficients(t, weight)
+            return as_points(pairs.X).coupled(pairs.index, pair_coefficients(t, weight))
         gammas = check_mixture(self.gammas, unlabeled, t[weight > 0])
         same_rate = same_rate_from_prior(prior_for(self.prior, t, weight))
-        same, different = product_coefficients(t, weight, gammas, same_rate)
-        if unlabeled is None:
-            return pairs, same, different
-        unlabeled = self._validate_points(unlabeled, reset=False)
-        return add_unlabeled_couples(pairs, same, different, unlabeled, gammas, rng)
+        coefficients = product_coefficients(t, weight, gammas, same_rate)
+        if unlabeled is not None:
+            unlabeled = self._validate_points(unlabeled, reset=False)
+            pairs, coefficients = add_unlabeled_couples(
+                pairs, coefficients, unlabeled, gammas, rng
+            )
+        return as_points(pairs.X).coupled(pairs.index, coefficients)
 
     def _risk(self) -> PairRisk:
-        rates = check_flip_rates(self.flip_rates)
-        if rates is None:
-            clipped = self.nonnegative and self.gammas is not None
-            return ProductRisk(self.loss, nonnegative=clipped)
-        return LikelihoodRisk(
-            ProductLink(), (1.0, 0.0) if isinstance(rates, str) else rates
-        )
+        if self.flip_rates is not None:
+            return LikelihoodRisk(ProductLink(), known_rates(self.flip_rates))
+        clipped = self.nonnegative and self.gammas is not None
+        return ProductRisk(self.loss, nonnegative=clipped)
 
-    def _pair_objective(
-        self, pairs: Pairs, t: Floats, weight: Floats, frame: Frame
-    ) -> PairObjective:
-        same, different = pair_coefficients(t, weight)
-        points = as_points(pairs.X)
-        return PairObjective(
-            points, pairs.index, same, different, self._risk(), self.alpha, frame
-        )
-
-    def _solve(
-        self,
-        solver: str,
-        pairs: Pairs,
-        same: Floats,
-        different: Floats,
-        rng: RandomState,
-    ) -> None:
-        points, risk = as_points(pairs.X), self._risk()
-
-        def make(frame: Frame) -> PairObjective:
-            return PairObjective(
-                points, pairs.index, same, different, risk, self.alpha, frame
-            )
-
-        rates = check_flip_rates(self.flip_rates)
-        self.flip_rates_ = (
-            (1.0, 0.0) if rates is None or isinstance(rates, str) else rates
-        )
-        if solver == "eigen":
-            objective = make(Frame.plain(points.n_features, self.fit_intercept))
-            objective.alpha = 0.0
-            u = eigenvectors(objective, 1)[:, 0]
-            value = objective(u)[0]
-            solution = Solution(u, value, [value], 1, converged=True)
-        else:
-            solution, objective = self._minimise(solver, make, pairs.X, rng)
-            if isinstance(rates, str):
-                solution, self.flip_rates_ = self._estimate_rates(
-                    objective, solution, symmetric=rates == "symmetric"
-                )
-        u = solution.u[: objective.size]
+    def _solve_exactly(self, risk_sum: PairRiskSum) -> None:
+        """Store the minimiser of the unhinged or the linear loss of norm one."""
+        scaling = Scaling.identity(risk_sum.points.n_features, self.fit_intercept)
+        objective = PairObjective(risk_sum, self._risk(), 0.0, scaling)
+        u = eigenvectors(objective, 1)[:, 0]
+        self.flip_rates_ = (1.0, 0.0)
         self._store(*objective.weights(u))
-        self._record(solution)
+        self._record(exact_solution(objective, u))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn.data.checks import check_choice, check_weights
-from pairlearn.engine.objective import Frame, PairObjective
+from pairlearn.engine.coefficients import Coefficients, pair_coefficients
+from pairlearn.engine.links import BinaryLink
+from pairlearn.engine.objective import PairObjective, count_evaluation
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    LinkRisk,
-    answer_coefficients,
-)
+from pairlearn.engine.risks import EdgeRisk, LikelihoodRisk
+from pairlearn.engine.scaling import Scaling
 from pairlearn.engine.solvers import minimise_lbfgs, starts
 from pairlearn.models.linear.base import LinearPairClassifier
 from pairlearn.models.probabilistic import ProbabilisticPairClassifier
@@ -46,35 +45,32 @@ CHUNK = 10_000
 FLAT = 0.1
 
 
-class LinkObjective:
+@dataclass(frozen=True, eq=False)
+class EdgeObjective:
     """J as a function of the weights and of how links are drawn, together.
 
-    The vector is (u, g, h, c): the coordinates of the weights, and what a `LinkRisk`
+    The vector is (u, g, h, c): the coordinates of the weights, and what an `EdgeRisk`
     knows of links.
 
     Parameters
     ----------
     objective : PairObjective
-        Pairs, coefficients, penalty and frame.
+        Pairs, coefficients, penalty and scaling.
     similarity : ndarray of shape (n_pairs,)
         s of each pair.
     """
 
-    smooth = True
-
-    def __init__(self, objective: PairObjective, similarity: Floats) -> None:
-        # A copy: its risk changes with every evaluation.
-        self.objective = objective.with_risk(objective.risk)
-        self.similarity = similarity
-        self.n_evaluations = 0
+    objective: PairObjective
+    similarity: Floats
+    n_evaluations: int = field(default=0, init=False)
+    smooth: ClassVar[bool] = True
 
     def __call__(self, v: Floats) -> tuple[float, Floats]:
         """Return the objective and its gradient."""
-        self.n_evaluations += 1
+        count_evaluation(self)
         g, h, c = v[-3:].tolist()
-        risk = LinkRisk(g, h, c, self.similarity)
-        self.objective.risk = risk
-        value, gradient = self.objective(v[:-3])
+        risk = EdgeRisk(g, h, c, self.similarity)
+        value, gradient = self.objective.value_and_gradient(risk, v[:-3])
         return value, np.concatenate([gradient, risk.draw_gradient])
 
 
@@ -276,28 +272,22 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     ) -> list[tuple[Solution, PairObjective]]:
         """Minimise for each strength, from the strongest, each from the last."""
         points = as_points(given.pairs.X)
-        same, different = answer_coefficients(given.t, given.weight)
+        coefficients = pair_coefficients(given.t, given.weight)
+        risk_sum = points.coupled(given.pairs.index, coefficients)
+        risk = LikelihoodRisk(BinaryLink())
         found: list[tuple[Solution, PairObjective]] = []
         flat = True
         for alpha in alphas:
-            frame = Frame.of(points, alpha, self.fit_intercept)
-            objective = PairObjective(
-                points,
-                given.pairs.index,
-                same,
-                different,
-                LikelihoodRisk(BinaryLink()),
-                alpha,
-                frame,
-            )
+            scaling = Scaling.of(points, alpha, self.fit_intercept)
+            objective = PairObjective(risk_sum, risk, alpha, scaling)
             # No weights are a place that nothing leads away from: begin afresh there.
             begin = [np.append(_start(objective), START)] if flat else []
             if found:
                 last, before = found[-1]
                 w, b = before.weights(last.u[:-3])
-                begin.append(np.append(frame.coordinates(w, float(b)), last.u[-3:]))
+                begin.append(np.append(scaling.coordinates(w, float(b)), last.u[-3:]))
             solution = minimise_lbfgs(
-                LinkObjective(objective, similarity),
+                EdgeObjective(objective, similarity),
                 begin,
                 max_iter=self.max_iter,
                 tol=self.tol,
@@ -353,16 +343,11 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
             weight * (1 + sign * t) / 2 / (2 * np.sum(weight * (1 + sign * t) / 2))
             for sign in (1, -1)
         )
-        held_out = PairObjective(
-            trained.points,
-            given.pairs.index[test],
-            same,
-            different,
-            trained.risk,
-            0.0,
-            trained.frame,
+        risk_sum = trained.points.coupled(
+            given.pairs.index[test], Coefficients(same, different)
         )
-        return LinkObjective(held_out, similarity[test])(v)[0]
+        held_out = replace(trained, risk_sum=risk_sum, alpha=0.0)
+        return EdgeObjective(held_out, similarity[test])(v)[0]
 
     def _similarities(self, pairs: Pairs, weight: Floats) -> Floats:
         """Return the similarity of each pair, centred and of unit variance."""
@@ -388,13 +373,12 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         found -= np.average(found, weights=weight)
         spread = np.sqrt(np.average(found**2, weights=weight))
         # Cosines that are all the same differ by rounding.
-        similarity: Floats = found / spread if spread > 1e-6 else 0 * found
-        return similarity
+        return np.asarray(found / spread if spread > 1e-6 else 0 * found)
 
     def _assign_by(
         self,
         pairs: Pairs,
-        scores: Floats,
+        scores: tuple[Floats, Floats],
         t: Floats,
         sample_weight: ArrayLike | None,
         majority: Any,
@@ -419,8 +403,9 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         for kind in kinds:
             weight[kind] /= weight[kind].mean()
         chosen = np.concatenate(kinds)
+        both = scores[0][chosen], scores[1][chosen]
         return super()._assign_by(
-            pairs[chosen], scores, t[chosen], weight[chosen], majority
+            pairs[chosen], both, t[chosen], weight[chosen], majority
         )
 
     def _check_parameters(self) -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.cluster import KMeans
 
-from pairlearn.data.checks import check_choice, check_flip_rates
+from pairlearn.data.checks import check_choice, check_flip_rates, check_integer
 from pairlearn.engine.coefficients import pair_coefficients
-from pairlearn.engine.objective import Frame, PairObjective
+from pairlearn.engine.links import BinaryLink, SoftmaxLink
 from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    SoftmaxLink,
+from pairlearn.engine.risks import LikelihoodRisk
+from pairlearn.engine.solvers import (
+    best_length,
+    cluster_embedding,
+    cluster_weights,
+    directions,
+    eigenvectors,
 )
-from pairlearn.engine.solvers import best_length, directions, eigenvectors
-from pairlearn.models.linear.base import LinearPairClassifier
+from pairlearn.models.linear.base import LinearPairClassifier, known_rates
 from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.engine.objective import PairObjective
 
 __all__ = ["MCLClassifier"]
 
@@ -198,26 +201,22 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         -------
         self
         """
-        rates = self._check_parameters()
+        self._check_parameters()
         train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
-        solution, objective = self._minimise(
-            self.solver,
-            lambda frame: self._pair_objective(*train, frame),
-            train.pairs.X,
-            rng,
-            None if self.n_classes == 2 else lambda o: self._cluster_starts(o, rng),
-        )
-        self.flip_rates_ = (1.0, 0.0)
-        if isinstance(rates, str):
-            solution, self.flip_rates_ = self._estimate_rates(
-                objective, solution, symmetric=rates == "symmetric"
-            )
-        elif rates is not None:
-            self.flip_rates_ = rates
-        self._store(*objective.weights(solution.u[: objective.size]))
-        self._record(solution)
+        coefficients = pair_coefficients(train.t, train.weight)
+        risk_sum = as_points(train.pairs.X).coupled(train.pairs.index, coefficients)
+        begin = None if self.n_classes == 2 else partial(self._cluster_starts, rng)
+        self._learn(self.solver, risk_sum, rng, begin)
         self._fix_sign()
         return self._assign_from(kept)
+
+    @property
+    def _n_outputs(self) -> int:  # type: ignore[override]
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def _risk(self) -> LikelihoodRisk:
+        link = BinaryLink() if self.n_classes == 2 else SoftmaxLink()
+        return LikelihoodRisk(link, known_rates(self.flip_rates))
 
     def _scores(self, X: PointsLike) -> Any:
         if self.n_classes == 2:
@@ -231,50 +230,27 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     def _reorder(self, order: Ints) -> None:
         self.coef_, self.intercept_ = self.coef_[order], self.intercept_[order]
 
-    def _passes_over(self) -> bool:
+    def _ignores_unused_points(self) -> bool:
         # The starts of several classes are clusters of all points.
         return self.n_classes == 2
 
-    def _check_parameters(self) -> Any:
-        """Refuse wrong parameters; return the flip rates or how to estimate them."""
+    def _check_parameters(self) -> None:
+        """Refuse wrong parameters."""
         check_choice("solver", self.solver, SOLVERS)
-        self._check_numbers("n_classes", "max_iter", "n_init", "batch_size")
-        if self.n_classes < 2:
-            raise ValueError(f"n_classes must be at least 2; got {self.n_classes}")
+        check_integer("n_classes", self.n_classes, minimum=2)
+        self._check_numbers("max_iter", "n_init", "batch_size")
         if self.n_classes > 2 and self.majority is not None:
             raise ValueError(SEVERAL)
         rates = check_flip_rates(self.flip_rates)
         if isinstance(rates, str) and self.solver != "lbfgs":
             raise ValueError(f"flip_rates={rates!r} are estimated with solver='lbfgs'")
-        return rates
-
-    def _pair_objective(
-        self, pairs: Pairs, t: Floats, weight: Floats, frame: Frame
-    ) -> PairObjective:
-        rates = check_flip_rates(self.flip_rates)
-        known = (1.0, 0.0) if rates is None or isinstance(rates, str) else rates
-        n_outputs = 1 if self.n_classes == 2 else self.n_classes
-        link = BinaryLink() if n_outputs == 1 else SoftmaxLink()
-        same, different = pair_coefficients(t, weight)
-        return PairObjective(
-            as_points(pairs.X),
-            pairs.index,
-            same,
-            different,
-            LikelihoodRisk(link, known),
-            self.alpha,
-            frame,
-            n_outputs,
-        )
 
     def _cluster_starts(
-        self, objective: PairObjective, rng: RandomState
+        self, rng: RandomState, objective: PairObjective
     ) -> list[Floats]:
-        """Return starts whose classes are clusters of the points.
+        """Return starts whose classes are clusters of the points, from several seeds.
 
-        The leading eigenvectors of the moment matrix span the directions that tell
-        classes apart. Points are clustered there by k-means++ from several seeds; each
-        class starts as the direction from the mean to its cluster's centre.
+        Points are clustered along the leading eigenvectors of the moment matrix.
         """
         if objective.points.n_points < self.n_classes:
             raise ValueError(
@@ -282,25 +258,16 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
                 f"{objective.points.n_points} points"
             )
         span = eigenvectors(objective, self.n_classes)
-        w, b = objective.frame.weights(span)
-        embedding = objective.points.scores(w, b)
-        scale = embedding.std(axis=0) + 1e-12
-        embedding = embedding / scale
-        n_places = len(np.unique(embedding.round(9), axis=0))
-        if n_places < self.n_classes:
+        scores = objective.points.scores(*objective.scaling.weights(span))
+        embedding = cluster_embedding(scores, self.n_classes)
+        if embedding is None:
             # Too few different points to cluster: any direction will do.
             return list(directions(objective.size, self.n_init))
-        first = []
+        first, spread = [], scores.std(axis=0) + 1e-12
         for _ in range(self.n_init):
             seed = rng.randint(2**31 - 1)
-            groups = KMeans(self.n_classes, n_init=1, random_state=seed).fit(embedding)
-            member = np.eye(self.n_classes)[groups.labels_]
-            # A ridge fit to the clusters in the embedding: a linear score a class.
-            gram = embedding.T @ embedding + len(embedding) * 0.1 * np.eye(
-                span.shape[1]
-            )
-            scores = np.linalg.solve(gram, embedding.T @ (member - member.mean(axis=0)))
-            u = (span @ (scores / scale[:, None])).T.ravel()
+            weights = cluster_weights(embedding, embedding, self.n_classes, seed)
+            u = (span @ (weights / spread[:, None])).T.ravel()
             direction = u / np.linalg.norm(u)
             first.append(best_length(objective, direction) * direction)
         return first

@@ -9,11 +9,13 @@ from sklearn.utils import check_random_state
 
 from pairlearn.data.checks import check_choice, check_prior
 from pairlearn.data.containers import stack_rows
+from pairlearn.engine.coefficients import Coefficients
 from pairlearn.engine.losses import SquaredLoss, get_loss
-from pairlearn.engine.objective import Frame, PointObjective
+from pairlearn.engine.objective import PointObjective
 from pairlearn.engine.points import as_points
 from pairlearn.engine.risks import PointRisk
-from pairlearn.engine.solvers import Solution
+from pairlearn.engine.scaling import Scaling
+from pairlearn.engine.solvers import exact_solution
 from pairlearn.models.linear.base import LinearPairClassifier
 from pairlearn.models.linear.unlabeled import (
     check_mixture,
@@ -208,24 +210,23 @@ class SDClassifier(LinearPairClassifier):
         if unlabeled is not None:
             unlabeled = self._validate_points(unlabeled, reset=False)
             X, n_unlabeled = stack_rows(X, unlabeled), unlabeled.shape[0]
-        positive, negative = point_coefficients(
+        coefficients = point_coefficients(
             pairs, answers, weight, gammas, self.prior_, n_unlabeled
         )
-        points = as_points(X)
+        risk_sum = as_points(X).weighted(coefficients)
         risk = PointRisk(self.loss, nonnegative=self.nonnegative)
-
-        def make(frame: Frame) -> PointObjective:
-            return PointObjective(points, positive, negative, risk, self.alpha, frame)
-
         if solver == "closed":
-            objective = make(Frame.plain(points.n_features, self.fit_intercept))
-            u = _least_squares(objective)
-            value = objective(u)[0]
-            solution = Solution(u, value, [value], 1, converged=True)
+            scaling = Scaling.identity(risk_sum.points.n_features, self.fit_intercept)
+            objective = PointObjective(risk_sum, risk, self.alpha, scaling)
+            solution = exact_solution(objective, _least_squares(objective))
         else:
             rng = check_random_state(self.random_state)
             solution, objective = self._minimise(
-                solver, make, X, rng, lambda objective: [np.zeros(objective.size)]
+                solver,
+                risk_sum,
+                risk,
+                rng,
+                lambda objective: [np.zeros(objective.size)],
             )
         self._store(*objective.weights(solution.u))
         convex = risk.loss.linear_odd and not self.nonnegative
@@ -290,24 +291,22 @@ class SDClassifier(LinearPairClassifier):
 
 
 def _least_squares(objective: PointObjective) -> Floats:
-    """Return the exact minimiser for the squared loss, in a plain frame.
+    """Return the exact minimiser for the squared loss, unscaled.
 
     sum of a (1 - f)^2 + b (1 + f)^2 = sum of (a + b) f^2 - 2 (a - b) f + constant, so
     with Z the points and the constant feature,
     [Z^T diag(a + b) Z + (alpha/2) I] u = Z^T (a - b), the intercept not penalised.
     """
-    frame, points = objective.frame, objective.points
-    square = objective.positive + objective.negative
-    each = np.arange(points.n_points)
+    scaling, points = objective.scaling, objective.points
+    positive, negative = objective.risk_sum.coefficients
+    square, pull = positive + negative, positive - negative
     # The moment of each point paired with itself, which any place for points can form.
-    terms = points.coupled(
-        np.stack([each, each], axis=1), square, np.zeros_like(square)
-    )
-    matrix = frame.gradient(*terms.moment(*frame.weights(np.eye(frame.size))))
-    penalised = np.arange(frame.size) < len(frame.scale)
+    itself = np.repeat(np.arange(points.n_points), 2).reshape(-1, 2)
+    risk_sum = points.coupled(itself, Coefficients(square, np.zeros_like(square)))
+    weights = scaling.weights(np.eye(scaling.size))
+    matrix = scaling.gradient(*risk_sum.moment(*weights))
+    penalised = np.arange(scaling.size) < len(scaling.scale)
     matrix = matrix + np.diag(np.where(penalised, objective.alpha / 2, 0.0))
-    pull = objective.positive - objective.negative
-    target = frame.gradient(points.pullback(pull), pull.sum())
+    target = scaling.gradient(points.pullback(pull), pull.sum())
     # Least squares copes with features that are constant when alpha is zero.
-    solution: Floats = np.linalg.lstsq(matrix, target, rcond=None)[0]
-    return solution
+    return np.asarray(np.linalg.lstsq(matrix, target, rcond=None)[0])

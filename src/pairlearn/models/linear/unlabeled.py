@@ -16,6 +16,7 @@ import numpy as np
 from pairlearn.data.checks import check_gammas, check_prior
 from pairlearn.data.containers import stack_rows
 from pairlearn.data.pairs import Pairs
+from pairlearn.engine.coefficients import Coefficients
 from pairlearn.trust.theory import prior_from_same_rate
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def shares(t: Floats, weight: Floats) -> tuple[Floats, Floats]:
 
 def product_coefficients(
     t: Floats, weight: Floats, gammas: tuple[float, float, float], same_rate: float
-) -> tuple[Floats, Floats]:
+) -> Coefficients:
     """Return the coefficients of the answered pairs in the semi-supervised risk.
 
     P_S E_S[(g1 + g2) l(z, +1) - g2 l(z, -1)]
@@ -118,20 +119,18 @@ def product_coefficients(
     g1, g2, g3 = gammas
     same, different = shares(t, weight)
     same, different = same_rate * same, (1 - same_rate) * different
-    return (
-        (g1 + g2) * same - g3 * different,
-        (g1 + g3) * different - g2 * same,
+    return Coefficients(
+        (g1 + g2) * same - g3 * different, (g1 + g3) * different - g2 * same
     )
 
 
 def add_unlabeled_couples(
     pairs: Pairs,
-    same: Floats,
-    different: Floats,
+    coefficients: Coefficients,
     unlabeled: PointsLike,
     gammas: tuple[float, float, float],
     rng: RandomState,
-) -> tuple[Pairs, Floats, Floats]:
+) -> tuple[Pairs, Coefficients]:
     """Append random couples of unlabelled points to the pairs and coefficients."""
     n, offset = unlabeled.shape[0], pairs.n_points
     if n < 2:
@@ -143,8 +142,8 @@ def add_unlabeled_couples(
     )
     share = np.full(len(couples), 1 / len(couples))
     index = np.concatenate([pairs.index, couples + offset])
-    return (
-        Pairs(stack_rows(pairs.X, unlabeled), index),
+    same, different = coefficients
+    return Pairs(stack_rows(pairs.X, unlabeled), index), Coefficients(
         np.concatenate([same, gammas[2] * share]),
         np.concatenate([different, gammas[1] * share]),
     )
@@ -157,7 +156,7 @@ def point_coefficients(
     gammas: tuple[float, float, float],
     prior: float,
     n_unlabeled: int,
-) -> tuple[Floats, Floats]:
+) -> Coefficients:
     r"""Return the coefficients of both classes for each point, unlabelled ones last.
 
     With L(z, t) = [p l(z, t) - q l(z, -t)] / (2p - 1), D(z) = [l(z, +1) - l(z, -1)] /
@@ -184,4 +183,4 @@ def point_coefficients(
         at_points = at_points + np.bincount(pairs.right, part, n)
         unlabeled = np.full(n_unlabeled, of_unlabeled / max(n_unlabeled, 1))
         coefficients.append(np.concatenate([at_points, unlabeled]) / odds)
-    return coefficients[0], coefficients[1]
+    return Coefficients(*coefficients)

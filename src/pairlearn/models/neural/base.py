@@ -16,7 +16,7 @@ from skorch.callbacks import Callback
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from pairlearn.data.checks import check_choice, check_whole
+from pairlearn.data.checks import check_choice, check_integer, check_number
 from pairlearn.engine.points import as_points
 from pairlearn.models.base import PairClassifierBase
 from pairlearn.models.neural.batches import gather
@@ -212,17 +212,12 @@ class NetworkClassifier(PairClassifierBase):
                 f"arguments; got {self.module!r}"
             )
         check_choice("precision", self.precision, (None, "float64", *MIXED))
-        for name in ("lr", "weight_decay"):
-            value = getattr(self, name)
-            number = isinstance(value, int | float | np.number) and value < np.inf
-            if name == "lr" and not (number and value > 0):
-                raise ValueError(f"lr must be a number above 0; got {value!r}")
-            if not (number and value >= 0):
-                raise ValueError(f"{name} must be a number, 0 or above; got {value!r}")
+        check_number("lr", self.lr)
+        check_number("weight_decay", self.weight_decay, allow_zero=True)
         whole = ["batch_size", "max_epochs"]
         whole += ["patience"] * (self.patience is not None)
         for name in whole:
-            check_whole(name, getattr(self, name))
+            check_integer(name, getattr(self, name))
         size = self.validation_size
         if not isinstance(size, numbers.Real) or not 0 <= size < 1:
             raise ValueError(

@@ -13,8 +13,6 @@ autograd's; those of the scores equal the ones of `pairlearn.engine.risks`.
 
 from __future__ import annotations
 
-import math
-import numbers
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -25,6 +23,7 @@ from pairlearn.data.checks import (
     check_choice,
     check_flip_rates,
     check_gammas,
+    check_number,
     check_prior,
 )
 from pairlearn.engine.backends.torch.risks import (
@@ -535,9 +534,7 @@ class ContrastiveLoss(PairLoss):
         super().__init__()
         check_choice("form", form, ("chopra", "hadsell"))
         check_choice("norm", norm, (None, 1, 2))
-        number: Any = scale
-        if not isinstance(number, numbers.Real) or not 0 < scale < math.inf:
-            raise ValueError(f"scale must be a number above 0; got {scale!r}")
+        check_number("scale", scale)
         self.form = form
         self.scale = scale
         self.norm = norm or (1 if form == "chopra" else 2)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from pairlearn.data.checks import check_whole
+from pairlearn.data.checks import check_integer
 from pairlearn.data.pairs import Pairs
 from pairlearn.models.base import Answered
 from pairlearn.models.cluster.base import PairClusterer, order_clusters
@@ -200,7 +200,7 @@ class DeepMetricClassifier(PairClusterer, NetworkClassifier):
         super()._check_parameters()
         self._check_network()
         self._criterion()
-        check_whole("n_dimensions", self.n_dimensions)
+        check_integer("n_dimensions", self.n_dimensions)
 
     def _check_output(self, shape: tuple[int, ...], n_points: int) -> None:
         if len(shape) != 2 or shape[0] != n_points:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor
 
-from pairlearn.data.checks import check_choice, check_whole
+from pairlearn.data.checks import check_choice, check_integer
 from pairlearn.data.containers import take_rows
 from pairlearn.models.base import Answered
 from pairlearn.models.neural.base import NetworkClassifier
@@ -302,7 +302,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     def _criterion(self) -> nn.Module:
         """Refuse wrong parameters; return the loss."""
         self._check_network()
-        check_whole("n_classes", self.n_classes, 2)
+        check_integer("n_classes", self.n_classes, minimum=2)
         if self.majority is not None:
             if self.n_classes > 2:
                 raise ValueError(SEVERAL)

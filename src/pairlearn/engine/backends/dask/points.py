@@ -6,10 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from pairlearn.data.blockwise import map_rows
-from pairlearn.data.checks import not_finite
+from pairlearn.data.checks import not_finite, where_not_finite
 from pairlearn.data.dask.compute import in_memory
 from pairlearn.data.dask.tables import take
 from pairlearn.engine.backends.dask.risk_sums import DaskPairRiskSum, DaskRiskSum
@@ -54,6 +53,8 @@ class DaskPoints(Points):
     """
 
     in_one_place = False
+    risk_sum_class = DaskRiskSum
+    pair_risk_sum_class = DaskPairRiskSum
 
     def __init__(self, X: Any) -> None:
         super().__init__(X)
@@ -72,8 +73,7 @@ class DaskPoints(Points):
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, in memory."""
         _, scores = self.blocks.reduce(_scores, (w, b))
-        found: Floats = self.checked([np.concatenate(scores)])[0]
-        return found
+        return np.asarray(self.checked([np.concatenate(scores)])[0])
 
     def own_scores(self, w: Floats, b: float | Floats = 0.0) -> Any:
         """Return X w + b as a dask array."""
@@ -82,8 +82,7 @@ class DaskPoints(Points):
     def pullback(self, r: Floats) -> Floats:
         """Return X^T r, for one vector or a matrix of them as columns."""
         sums, _ = self.blocks.reduce(_pullback, None, self.blocks.split(r))
-        pulled: Floats = self.checked(sums)[0]
-        return pulled
+        return np.asarray(self.checked(sums)[0])
 
     def take(self, rows: Ints) -> NumpyPoints:
         """Return some of the points, in memory."""
@@ -98,14 +97,6 @@ class DaskPoints(Points):
         (n, total, square), _ = self.blocks.reduce(_moments, None)  # type: ignore[misc]
         mean = self.checked((total / n,))[0]
         return mean, np.maximum(square / n - mean**2, 0.0)
-
-    def weighted(self, positive: Floats, negative: Floats) -> DaskRiskSum:
-        """Return these points with how much either class counts for each."""
-        return DaskRiskSum(self, positive, negative)
-
-    def coupled(self, index: Ints, same: Floats, different: Floats) -> DaskPairRiskSum:
-        """Return pairs of these points with how much either answer counts for each."""
-        return DaskPairRiskSum(self, index, same, different)
 
     def checked(self, results: Any) -> Any:
         """Return results; if they are not finite, refuse points that are not."""
@@ -141,13 +132,7 @@ def _moments(points: Any, _: None) -> Result:
 
 def _bad(points: Any, _: None) -> Result:
     """Return how many values are not finite, with row and column of the first."""
-    X = points.X
-    if sparse.issparse(X):
-        X = X.tocoo()
-        bad = ~np.isfinite(X.data)
-        rows, columns = X.row[bad], X.col[bad]
-    else:
-        rows, columns = np.nonzero(~np.isfinite(X))
+    rows, columns = where_not_finite(points.X)
     if not len(rows):
         return None, [(0, 0, 0)]
     return None, [(len(rows), int(rows[0]), int(columns[0]))]

@@ -19,6 +19,8 @@ from pairlearn.engine.backends.numpy.risk_sums import (
     NumpyRiskSum,
     is_additive,
 )
+from pairlearn.engine.backends.protocol import PairRiskSum, RiskSum
+from pairlearn.engine.coefficients import Coefficients
 from pairlearn.system.once import once
 
 if TYPE_CHECKING:
@@ -32,21 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["DaskPairRiskSum", "DaskRiskSum"]
 
 
-class DaskRiskSum:
-    """A risk of single points in a dask array.
+class DaskRiskSum(RiskSum):
+    """A risk of single points in a dask array."""
 
-    Parameters
-    ----------
-    points : DaskPoints
-        The points.
-    positive, negative : ndarray of shape (n_points,)
-        How much either class counts for each point.
-    """
-
-    def __init__(self, points: DaskPoints, positive: Floats, negative: Floats) -> None:
-        self.points = points
-        self.positive = positive
-        self.negative = negative
+    points: DaskPoints
 
     def value_and_gradient(
         self, risk: Any, w: Floats, b: float | Floats
@@ -54,45 +45,28 @@ class DaskRiskSum:
         """Return the risk and its gradients in w and b."""
         if not is_additive(risk):
             return self._host.value_and_gradient(risk, w, b)
-        sums, _ = self.points.blocks.reduce(_weighted, (risk, w, b), self._shares)
+        sums, _ = self.points.blocks.reduce(_weighted, (risk, w, b), self._shipped)
         value, d_w, d_b = self.points.checked(sums)
         return value, d_w, d_b
 
-    def along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
+    def value_along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
         """Return c -> risk of c f, which needs the scores only once."""
-        return self._host.along(risk, w, b)
+        return self._host.value_along(risk, w, b)
 
     @once
     def _host(self) -> NumpyRiskSum:
-        return NumpyRiskSum(self.points, self.positive, self.negative)
+        return NumpyRiskSum(self.points, self.coefficients)
 
     @once
-    def _shares(self) -> Shipped:
-        both = np.stack([self.positive, self.negative], axis=1)
+    def _shipped(self) -> Shipped:
+        both = np.stack(self.coefficients[:], axis=1)
         return Shipped(self.points.blocks.split(both))
 
 
-class DaskPairRiskSum:
-    """A risk of pairs of points in a dask array.
+class DaskPairRiskSum(PairRiskSum):
+    """A risk of pairs of points in a dask array."""
 
-    Parameters
-    ----------
-    points : DaskPoints
-        The points.
-    index : ndarray of shape (n_pairs, 2)
-        The pairs.
-    same, different : ndarray of shape (n_pairs,)
-        How much either answer counts for each pair.
-    """
-
-    def __init__(
-        self, points: DaskPoints, index: Ints, same: Floats, different: Floats
-    ) -> None:
-        self.points = points
-        self.index = index
-        self.same = same
-        self.different = different
-        self._plans: dict[bool, Plan] = {}
+    points: DaskPoints
 
     def value_and_gradient(
         self, risk: Any, w: Floats, b: float | Floats
@@ -110,21 +84,25 @@ class DaskPairRiskSum:
     def rate_gradient(self, risk: Any, w: Floats, b: float | Floats) -> Floats:
         """Return the derivatives of a likelihood risk in its two flip rates."""
         plan = self._plan(is_additive(risk))
-        rates: Floats = self._run(plan, "rate_gradient", risk, w, b)[0]
-        return rates
+        return np.asarray(self._run(plan, "rate_gradient", risk, w, b)[0])
 
-    def along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
+    def value_along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
         """Return c -> risk of c f, which needs the scores only once."""
-        pairs = self.index, self.same, self.different
-        return NumpyPairRiskSum(self.points, *pairs).along(risk, w, b)
+        here = NumpyPairRiskSum(self.points, self.index, self.coefficients)
+        return here.value_along(risk, w, b)
 
     def _plan(self, additive: bool) -> Plan:
         # With one block there is nothing to add up.
         additive = additive or len(self.points.blocks) == 1
         if additive not in self._plans:
-            pairs = self.index, self.same, self.different
+            pairs = self.index, self.coefficients
             self._plans[additive] = Plan(self.points.blocks, *pairs, additive)
         return self._plans[additive]
+
+    @once
+    def _plans(self) -> dict[bool, Plan]:
+        """The plans made so far, for additive risks and for others."""
+        return {}
 
     def _run(self, plan: Plan, method: str, *args: Any) -> Any:
         """Return what a method of `NumpyPairRiskSum` returns, as a tuple."""
@@ -171,7 +149,7 @@ class Plan:
     ----------
     blocks : Blocks
         The blocks of points.
-    index, same, different
+    index, coefficients
         The pairs and their coefficients.
     additive : bool
         Whether blocks may evaluate their own pairs.
@@ -189,12 +167,7 @@ class Plan:
     """
 
     def __init__(
-        self,
-        blocks: Blocks,
-        index: Ints,
-        same: Floats,
-        different: Floats,
-        additive: bool,
+        self, blocks: Blocks, index: Ints, coefficients: Coefficients, additive: bool
     ) -> None:
         block = np.searchsorted(blocks.bounds[1:], index, side="right")
         own = (block[:, 0] == block[:, 1]) & additive
@@ -212,8 +185,9 @@ class Plan:
         inside: list[Any] = []
         for k in range(len(blocks)):
             part = order[cuts[k] : cuts[k + 1]]
-            share = index[part] - blocks.bounds[k], same[part], different[part]
-            inside.append(share if len(part) else None)
+            answers = Coefficients(*coefficients[part])
+            pairs = index[part] - blocks.bounds[k], answers
+            inside.append(pairs if len(part) else None)
         others = np.flatnonzero(~own)
         needed, number = np.unique(index[others], return_inverse=True)
         self._cuts = np.searchsorted(needed, blocks.bounds)
@@ -226,14 +200,15 @@ class Plan:
         self.crossing: NumpyPairRiskSum | None = None
         if len(others):
             self.crossing = NumpyPairRiskSum(
-                Scored(np.zeros(len(needed)), lambda r: r),  # type: ignore[arg-type]
-                number.reshape(-1, 2), same[others], different[others],
-            )  # fmt: skip
+                Scored(np.zeros(len(needed)), lambda r: r),
+                number.reshape(-1, 2),
+                Coefficients(*coefficients[others]),
+            )
         self.inside, self.asked = Shipped(inside), Shipped(asked)
         self._crosses = [rows is not None for rows in asked]
         self.busy = [
-            share is not None or crosses
-            for share, crosses in zip(inside, self._crosses, strict=True)
+            pairs is not None or crosses
+            for pairs, crosses in zip(inside, self._crosses, strict=True)
         ]
 
     def pullback(self, blocks: Blocks, r: Floats) -> Floats:
@@ -246,8 +221,8 @@ class Plan:
         return pulled
 
 
-def _weighted(points: Any, call: Any, shares: Floats) -> Result:
-    return points.weighted(*shares.T).value_and_gradient(*call), []
+def _weighted(points: Any, call: Any, both: Floats) -> Result:
+    return points.weighted(Coefficients(*both.T)).value_and_gradient(*call), []
 
 
 def _coupled(points: Any, call: Any, pairs: Any, asked: Ints | None) -> Result:
@@ -269,6 +244,6 @@ def _pullback_some(points: Any, _: None, asked: Ints, r: Floats) -> Result:
     return (points.pullback(every),), []
 
 
-def _call(terms: Any, method: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    result = getattr(terms, method)(*args)
+def _call(risk_sum: Any, method: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    result = getattr(risk_sum, method)(*args)
     return result if isinstance(result, tuple) else (result,)

@@ -131,11 +131,11 @@ def pair_epoch(
         value, slope = 0.0, 0.0
         for k in range(size):
             pair = order[begin + k]
-            shares = scale * same[pair], scale * different[pair]
+            both = scale * same[pair], scale * different[pair]
             if risk == _PRODUCT:
-                one, d_f, d_g = _product(f[k], g[k], shares[0], shares[1])
+                one, d_f, d_g = _product(f[k], g[k], both[0], both[1])
             else:
-                one, d_f, d_g = _likelihood(f[k], g[k], shares[0], shares[1])
+                one, d_f, d_g = _likelihood(f[k], g[k], both[0], both[1])
             value += one
             slope += d_f + d_g
             _add(pulled, X[left[pair]], d_f)
@@ -170,8 +170,8 @@ def point_epoch(
         for k in range(size):
             point = order[begin + k]
             f: Any = _score(X[point], w) + b
-            shares = scale * positive[point], scale * negative[point]
-            one, d_f, _ = _product(f, 1.0, shares[0], shares[1])
+            both = scale * positive[point], scale * negative[point]
+            one, d_f, _ = _product(f, 1.0, both[0], both[1])
             value += one
             slope += d_f
             _add(pulled, X[point], d_f)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Floats, Ints
 
-__all__ = ["couple", "pair_block", "pull_rows", "room", "score_rows"]
+__all__ = ["pair_slopes", "pair_block", "pull_rows", "workspace", "score_rows"]
 
 # Pairs that are worked on together: with their points, or without, they stay in the
 # cache next to the core. No more than 1,000: a product of so many factors up to 2 is in
@@ -50,21 +50,21 @@ _PER_OCTAVE = 1 / math.log(2)
 _LOG_2 = math.log(2)
 
 
-def room(n: int) -> Floats:
+def workspace(n: int) -> Floats:
     """Return where the scores of n pairs' first and second points are kept."""
     return np.zeros((2, n))
 
 
 @compiled
 def product_risk(
-    told: Any, weight: float, same: Any, different: Any, first: int, n: int,
+    is_same: Any, weight: float, same: Any, different: Any, first: int, n: int,
     f: Floats, g: Floats,
 ) -> float:  # fmt: skip
     """Return the risk of n pairs from `first` on; scores become derivatives.
 
-    `same` and `different` hold a and b. Or they are None, and `told` says which pairs
-    are "same", all of one weight. Beyond |z| = 700 e is taken as exp(-700), which is as
-    good as nothing.
+    `same` and `different` hold a and b. Or they are None, and `is_same` says which
+    pairs are "same", all of one weight. Beyond |z| = 700 e is taken as exp(-700), which
+    is as good as nothing.
     """
     value = 0.0
     above = 1.0
@@ -91,7 +91,7 @@ def product_risk(
         at: Any = uintp(first + i)
         if same is None:
             both = weight
-            against = 0.0 if told[at] == up else weight
+            against = 0.0 if is_same[at] == up else weight
             above *= 1 + e
         else:
             both = same[at] + different[at]
@@ -114,7 +114,7 @@ def product_risk(
 
 @compiled
 def pair_block(
-    X: NDArray[Any], rows: Ints, told: Any, weight: float, same: Any, different: Any,
+    X: NDArray[Any], rows: Ints, is_same: Any, weight: float, same: Any, different: Any,
     w: Floats, b: float, begin: int, end: int, total: Floats, f: Floats, g: Floats,
 ) -> tuple[float, float]:  # fmt: skip
     """Add X^T r of pairs `begin` to `end` to the total; return risk and sum of r.
@@ -140,7 +140,7 @@ def pair_block(
             for j in range(len(w)):
                 score += X[row, j] * w[j]
             g[i] = score
-        value += product_risk(told, weight, same, different, first, n, f, g)
+        value += product_risk(is_same, weight, same, different, first, n, f, g)
         for i in range(0, n, 2):
             k = first + n + i // 4
             row = rows[k if k < end else first, i // 2 % 2]
@@ -160,8 +160,8 @@ def pair_block(
 
 
 @compiled
-def couple(
-    scores: Floats, rows: Ints, told: Any, weight: float, same: Any, different: Any,
+def pair_slopes(
+    scores: Floats, rows: Ints, is_same: Any, weight: float, same: Any, different: Any,
     begin: int, end: int, r: Floats, f: Floats, g: Floats,
 ) -> float:  # fmt: skip
     """Add the derivatives of pairs `begin` to `end` to r of each point; return risk."""
@@ -174,7 +174,7 @@ def couple(
             at: Any = uintp(first + i)
             f[i] = scores[rows[at, 0]]
             g[i] = scores[rows[at, 1]]
-        value += product_risk(told, weight, same, different, first, n, f, g)
+        value += product_risk(is_same, weight, same, different, first, n, f, g)
         for i in range(n):
             at = uintp(first + i)
             r[rows[at, 0]] += f[i]

@@ -20,7 +20,7 @@ from pairlearn.engine.backends.numpy.risk_sums import (
     compiled_name,
     is_additive,
 )
-from pairlearn.system.threads import each, own_threads, ranges
+from pairlearn.system.threads import block_bounds, map_threads, own_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,17 +45,7 @@ WIDE = 32
 
 
 class DensePairRiskSum(NumpyPairRiskSum):
-    """A risk of pairs of points in a NumPy array with its rows in one piece each.
-
-    Parameters
-    ----------
-    points : NumpyPoints
-        The points.
-    index : ndarray of shape (n_pairs, 2)
-        The pairs.
-    same, different : ndarray of shape (n_pairs,)
-        How much either answer counts for each pair.
-    """
+    """A risk of pairs of points in a NumPy array with its rows in one piece each."""
 
     points: NumpyPoints
 
@@ -79,7 +69,7 @@ class DensePairRiskSum(NumpyPairRiskSum):
             part = partial(self._mixed_part, fast, risk, w, float(b))
         n_bytes = NUMPY_BYTES if fast is None else PART_BYTES
         size = max(1, n_bytes // (2 * X.shape[1] * X.itemsize))
-        parts = each(part, ranges(n_pairs, size))
+        parts = map_threads(part, block_bounds(n_pairs, size))
         value = float(sum(value for value, _, _ in parts))
         if fast is not None and not np.isfinite(value):
             # Scores beyond the range of numbers: NumPy's risks know how to treat them.
@@ -98,7 +88,7 @@ class DensePairRiskSum(NumpyPairRiskSum):
             b,
             *pairs,
             total,
-            *fast.room(fast.WITH_POINTS),
+            *fast.workspace(fast.WITH_POINTS),
         )
         return value, total, slope
 
@@ -129,7 +119,7 @@ class DensePairRiskSum(NumpyPairRiskSum):
     ) -> tuple[float, Floats]:
         """Return the risk of some pairs and its derivatives; their points alternate."""
         value, d_left, d_right = risk.value_and_gradient(
-            scores[::2], scores[1::2], self.same[begin:end], self.different[begin:end]
+            scores[::2], scores[1::2], *self.coefficients[begin:end]
         )
         r = np.empty_like(scores)
         r[::2], r[1::2] = d_left, d_right
@@ -167,7 +157,7 @@ def scored(X: NDArray[Any], w: Floats, b: float | Floats, fast: Any = None) -> F
         else:
             np.add(product(X[some], own_w), b, out=scores[some], dtype=np.float64)
 
-    each(part, parts)
+    map_threads(part, parts)
     return scores
 
 
@@ -187,14 +177,13 @@ def pulled_back(X: NDArray[Any], r: Floats, fast: Any = None) -> Floats:
         fast.pull_rows(X[some], numbers[: rows[1] - rows[0]], r[some], total)
         return total
 
-    pulled: Floats = np.sum(each(part, parts), axis=0)
-    return pulled
+    return np.asarray(np.sum(map_threads(part, parts), axis=0))
 
 
 def _parts(X: NDArray[Any]) -> tuple[list[tuple[int, int]], Ints]:
     """Return ranges of rows for threads to take, and the rows within the longest."""
     size = max(1, PART_BYTES // (X.shape[1] * X.itemsize))
-    return ranges(len(X), size), np.arange(min(size, len(X)), dtype=np.uint32)
+    return block_bounds(len(X), size), np.arange(min(size, len(X)), dtype=np.uint32)
 
 
 def _pull(X: NDArray[Any], r: Floats) -> Floats:

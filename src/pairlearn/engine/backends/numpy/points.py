@@ -41,10 +41,17 @@ class NumpyPoints(Points):
     array([4., 6.])
     """
 
+    risk_sum_class = NumpyRiskSum
+
     @property
     def reads_rows(self) -> bool:
         """Whether a risk of few pairs reads no other points than theirs."""
         return not sparse.issparse(self.X) and bool(self.X.flags.c_contiguous)
+
+    @property
+    def pair_risk_sum_class(self) -> type[NumpyPairRiskSum]:  # type: ignore[override]
+        """Where risks of pairs are summed."""
+        return DensePairRiskSum if self.reads_rows else NumpyPairRiskSum
 
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, for one weight vector or a matrix of them as columns."""
@@ -96,12 +103,3 @@ class NumpyPoints(Points):
             square += len(some) * (variance + mean**2)
         mean = total / len(rows)
         return mean, np.maximum(square / len(rows) - mean**2, 0.0)
-
-    def weighted(self, positive: Floats, negative: Floats) -> NumpyRiskSum:
-        """Return these points with how much either class counts for each."""
-        return NumpyRiskSum(self, positive, negative)
-
-    def coupled(self, index: Ints, same: Floats, different: Floats) -> NumpyPairRiskSum:
-        """Return pairs of these points with how much either answer counts for each."""
-        kind = DensePairRiskSum if self.reads_rows else NumpyPairRiskSum
-        return kind(self, index, same, different)

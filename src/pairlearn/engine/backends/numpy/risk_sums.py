@@ -20,18 +20,20 @@ from scipy import sparse
 
 from pairlearn.data.graph import narrow
 from pairlearn.engine.backends.compiled import compiled_module
-from pairlearn.engine.coefficients import equal_answers
+from pairlearn.engine.backends.protocol import PairRiskSum, RiskSum
+from pairlearn.engine.coefficients import EqualAnswers
 from pairlearn.system.once import once
-from pairlearn.system.threads import each, ranges
+from pairlearn.system.threads import block_bounds, map_threads
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
-    from pairlearn.engine.backends.protocol import Points, Value
+    from pairlearn.engine.backends.protocol import Value
 
 __all__ = [
     "NumpyPairRiskSum",
     "NumpyRiskSum",
     "compiled_name",
+    "incidence",
     "is_additive",
 ]
 
@@ -43,25 +45,12 @@ PARTS, SHARE = 16, 4
 WORTH = 8
 
 
-class NumpyRiskSum:
-    """A risk of single points, in NumPy.
-
-    Parameters
-    ----------
-    points : Points
-        The points.
-    positive, negative : ndarray of shape (n_points,)
-        How much either class counts for each point.
-    """
-
-    def __init__(self, points: Points, positive: Floats, negative: Floats) -> None:
-        self.points = points
-        self.positive = positive
-        self.negative = negative
+class NumpyRiskSum(RiskSum):
+    """A risk of single points, in NumPy."""
 
     def risk_of(self, risk: Any, scores: Floats) -> tuple[float, Floats]:
         """Return the risk of the scores of all points, and its derivatives."""
-        value, r = risk.value_and_gradient(scores, self.positive, self.negative)
+        value, r = risk.value_and_gradient(scores, *self.coefficients)
         return value, r
 
     def value_of(self, risk: Any, scores: Floats) -> float:
@@ -75,32 +64,14 @@ class NumpyRiskSum:
         value, r = self.risk_of(risk, self.points.scores(w, b))
         return value, self.points.pullback(r), r.sum(axis=0)
 
-    def along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
+    def value_along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
         """Return c -> risk of c f, which needs the scores only once."""
         scores = self.points.scores(w, b)
         return lambda c: self.value_of(risk, c * scores)
 
 
-class NumpyPairRiskSum(NumpyRiskSum):
-    """A risk of pairs, in NumPy.
-
-    Parameters
-    ----------
-    points : Points
-        The points.
-    index : ndarray of shape (n_pairs, 2)
-        The pairs.
-    same, different : ndarray or TwoValued of shape (n_pairs,)
-        How much either answer counts for each pair.
-    """
-
-    def __init__(
-        self, points: Points, index: Ints, same: Floats, different: Floats
-    ) -> None:
-        super().__init__(points, same, different)
-        self.index = index
-        self.same = same
-        self.different = different
+class NumpyPairRiskSum(PairRiskSum, NumpyRiskSum):
+    """A risk of pairs, in NumPy."""
 
     def risk_of(self, risk: Any, scores: Floats) -> tuple[float, Floats]:
         """Return the risk of the scores of all points, and its derivatives."""
@@ -112,15 +83,15 @@ class NumpyPairRiskSum(NumpyRiskSum):
             return value, self._scatter(d_left, d_right)
         compiled = compiled_module() if compiled_name(risk) == "product" else None
         one = partial(
-            self._compiled_couples if compiled else self._couples,
+            self._compiled_slopes if compiled else self._numpy_slopes,
             compiled or risk,
             scores,
         )
-        parts = each(one, ranges(len(self.index), size))
+        parts = map_threads(one, block_bounds(len(self.index), size))
         value = float(sum(value for value, _ in parts))
         if compiled and not np.isfinite(value):
             # Scores beyond the range of numbers: NumPy's risks know how to treat them.
-            parts = [self._couples(risk, scores, (0, len(self.index)))]
+            parts = [self._numpy_slopes(risk, scores, (0, len(self.index)))]
             value = parts[0][0]
         r = parts[0][1]
         for _, more in parts[1:]:
@@ -132,9 +103,9 @@ class NumpyPairRiskSum(NumpyRiskSum):
         size = min(self._part_size(risk), BLOCK)
         if scores.ndim > 1 or not is_additive(risk) or len(self.index) <= size:
             return self._by_pair(risk, scores)[0]
-        blocks = ranges(len(self.index), size)
+        blocks = block_bounds(len(self.index), size)
         return float(
-            sum(each(lambda part: self._by_pair(risk, scores, part)[0], blocks))
+            sum(map_threads(lambda part: self._by_pair(risk, scores, part)[0], blocks))
         )
 
     def moment(self, w: Floats, b: float | Floats) -> tuple[Floats, Floats]:
@@ -144,7 +115,7 @@ class NumpyPairRiskSum(NumpyRiskSum):
             r = self._coupling @ scores
         else:
             r = np.zeros(len(scores))
-            for part in ranges(len(self.index), self._part_size(None)):
+            for part in block_bounds(len(self.index), self._part_size(None)):
                 left, right, same, different = self._sides(part)
                 share = (same - different) / 2
                 r += np.bincount(left, share * scores[right], len(r))
@@ -155,13 +126,12 @@ class NumpyPairRiskSum(NumpyRiskSum):
         """Return the derivatives of a likelihood risk in its two flip rates."""
         scores = self.points.scores(w, b)
         rates = []
-        for part in ranges(len(self.index), BLOCK):
+        for part in block_bounds(len(self.index), BLOCK):
             left, right, same, different = self._sides(part)
             rates.append(
                 risk.rate_gradient(scores[left], scores[right], same, different)
             )
-        total: Floats = np.sum(rates, axis=0)
-        return total
+        return np.asarray(np.sum(rates, axis=0))
 
     def _part_size(self, risk: Any) -> int:
         """Return how many pairs a thread takes at a time; all of them, if few.
@@ -172,7 +142,7 @@ class NumpyPairRiskSum(NumpyRiskSum):
         n_pairs = len(self.index)
         if risk is not None and not is_additive(risk):
             return n_pairs
-        least = max(BLOCK, SHARE * self.points.n_points)
+        least = max(BLOCK, SHARE * int(self.points.n_points))
         n_parts = max(1, min(PARTS, n_pairs // least))
         return -(-n_pairs // n_parts)
 
@@ -180,7 +150,7 @@ class NumpyPairRiskSum(NumpyRiskSum):
         """Return the points and the coefficients of some pairs; None: of all."""
         some = slice(None) if part is None else slice(*part)
         index = self.index[some]
-        return index[:, 0], index[:, 1], self.same[some], self.different[some]
+        return index[:, 0], index[:, 1], *self.coefficients[some]
 
     def _by_pair(
         self, risk: Any, scores: Floats, part: tuple[int, int] | None = None
@@ -191,14 +161,14 @@ class NumpyPairRiskSum(NumpyRiskSum):
         )
         return value, d_left, d_right
 
-    def _couples(
+    def _numpy_slopes(
         self, risk: Any, scores: Floats, part: tuple[int, int]
     ) -> tuple[float, Floats]:
         """Return the risk of some pairs and its derivatives, by NumPy."""
         begin, end = part
         value, n = 0.0, self.points.n_points
         slopes = np.empty((2, end - begin))
-        for first, last in ranges(end - begin, BLOCK):
+        for first, last in block_bounds(end - begin, BLOCK):
             more, *both = self._by_pair(risk, scores, (begin + first, begin + last))
             slopes[:, first:last] = both
             value += more
@@ -208,17 +178,17 @@ class NumpyPairRiskSum(NumpyRiskSum):
         total += np.bincount(right, slopes[1], n)
         return value, total
 
-    def _compiled_couples(
+    def _compiled_slopes(
         self, compiled: Any, scores: Floats, part: tuple[int, int]
     ) -> tuple[float, Floats]:
         """Return the product risk of some pairs and its derivatives, compiled."""
         r = np.zeros(self.points.n_points)
-        value = compiled.couple(
+        value = compiled.pair_slopes(
             scores,
             *self._compiled_pairs,
             *part,
             r,
-            *compiled.room(compiled.ALONE),
+            *compiled.workspace(compiled.ALONE),
         )
         return value, r
 
@@ -227,10 +197,9 @@ class NumpyPairRiskSum(NumpyRiskSum):
         """The points of all pairs, and their answers, as compiled functions want."""
         rows = narrow(self.index, self.points.n_points)
         rows = rows.view(f"u{rows.itemsize}")
-        equal = equal_answers(self.same, self.different)
-        if equal is None:
-            return rows, np.empty(0, bool), 0.0, self.same, self.different
-        return rows, *equal, None, None
+        if isinstance(self.coefficients, EqualAnswers):
+            return rows, self.coefficients.same, self.coefficients.weight, None, None
+        return rows, np.empty(0, bool), 0.0, *self.coefficients
 
     @once
     def _coupling(self) -> sparse.csr_array:
@@ -243,14 +212,7 @@ class NumpyPairRiskSum(NumpyRiskSum):
     @once
     def _incidence(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """For each side of the pairs, the matrix that sums pairs at their points."""
-        n_pairs = len(self.index)
-        shape = (self.points.n_points, n_pairs)
-        ones, numbers = np.ones(n_pairs), np.arange(n_pairs)
-        left, right, _, _ = self._sides(None)
-        return (
-            sparse.csr_array((ones, (left, numbers)), shape=shape),
-            sparse.csr_array((ones, (right, numbers)), shape=shape),
-        )
+        return incidence(self.index, self.points.n_points)
 
     def _scatter(self, d_left: Floats, d_right: Floats) -> Floats:
         """Sum the pairs' numbers at their points."""
@@ -261,6 +223,16 @@ class NumpyPairRiskSum(NumpyRiskSum):
         left, right, _, _ = self._sides(None)
         total: Any = np.bincount(left, d_left, n)
         return np.asarray(total + np.bincount(right, d_right, n))
+
+
+def incidence(index: Ints, n_points: int) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return for each side of pairs the matrix that sums them at their points."""
+    ones, numbers = np.ones(len(index)), np.arange(len(index))
+    shape = (n_points, len(index))
+    left, right = (
+        sparse.csr_array((ones, (side, numbers)), shape=shape) for side in index.T
+    )
+    return left, right
 
 
 def is_additive(risk: Any) -> bool:

@@ -33,7 +33,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from pairlearn.engine.risks import BinaryLink, LikelihoodRisk, ProductLink, ProductRisk
+from pairlearn.engine.links import BinaryLink, ProductLink
+from pairlearn.engine.risks import LikelihoodRisk, ProductRisk
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats

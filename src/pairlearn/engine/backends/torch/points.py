@@ -49,6 +49,9 @@ class TorchPoints(Points):
     tensor([3.5000, 7.5000])
     """
 
+    risk_sum_class = TorchRiskSum
+    pair_risk_sum_class = TorchPairRiskSum
+
     @property
     def most_rows(self) -> int:
         """How many points `take` should be asked for at most.
@@ -61,8 +64,7 @@ class TorchPoints(Points):
 
     def scores(self, w: Floats, b: float | Floats = 0.0) -> Floats:
         """Return X w + b, in memory."""
-        scores: Floats = self.wide_scores(w, b).cpu().numpy()
-        return scores
+        return np.asarray(self.wide_scores(w, b).cpu().numpy())
 
     def own_scores(self, w: Floats, b: float | Floats = 0.0) -> Tensor:
         """Return X w + b as a tensor like X."""
@@ -70,8 +72,7 @@ class TorchPoints(Points):
 
     def pullback(self, r: Floats) -> Floats:
         """Return X^T r, for one vector or a matrix of them as columns."""
-        pulled: Floats = self.wide_pullback(self.upload(r)).cpu().numpy()
-        return pulled
+        return np.asarray(self.wide_pullback(self.upload(r)).cpu().numpy())
 
     def take(self, rows: Ints) -> TorchPoints:
         """Return some of the points."""
@@ -90,14 +91,6 @@ class TorchPoints(Points):
             sums[1] += wide.square().sum(0)
         mean, square = (sums / self.n_points).cpu().numpy()
         return mean, np.maximum(square - mean**2, 0.0)
-
-    def weighted(self, positive: Floats, negative: Floats) -> TorchRiskSum:
-        """Return these points with how much either class counts for each."""
-        return TorchRiskSum(self, positive, negative)
-
-    def coupled(self, index: Ints, same: Floats, different: Floats) -> TorchPairRiskSum:
-        """Return pairs of these points with how much either answer counts for each."""
-        return TorchPairRiskSum(self, index, same, different)
 
     def upload(self, array: Any) -> Tensor:
         """Return an array as a tensor on the device of X."""

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from pairlearn.engine.backends.numpy.risk_sums import NumpyPairRiskSum, NumpyRiskSum
+from pairlearn.engine.backends.protocol import PairRiskSum, RiskSum
 from pairlearn.engine.backends.torch.risks import (
     log_probabilities,
     point_risk,
@@ -29,7 +30,7 @@ from pairlearn.system.once import once
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pairlearn.data.types import Floats, Ints
+    from pairlearn.data.types import Floats
     from pairlearn.engine.backends.protocol import Value
     from pairlearn.engine.backends.torch.points import TorchPoints
     from pairlearn.engine.risks import PointRisk
@@ -39,21 +40,10 @@ if TYPE_CHECKING:
 __all__ = ["TorchPairRiskSum", "TorchRiskSum"]
 
 
-class TorchRiskSum:
-    """A risk of single points that are a tensor.
+class TorchRiskSum(RiskSum):
+    """A risk of single points that are a tensor."""
 
-    Parameters
-    ----------
-    points : TorchPoints
-        The points.
-    positive, negative : ndarray of shape (n_points,)
-        How much either class counts for each point.
-    """
-
-    def __init__(self, points: TorchPoints, positive: Floats, negative: Floats) -> None:
-        self.points = points
-        self.positive = positive
-        self.negative = negative
+    points: TorchPoints
 
     def value_and_gradient(
         self, risk: Any, w: Floats, b: float | Floats
@@ -69,11 +59,11 @@ class TorchRiskSum:
         parts = d_w.reshape(-1), d_b.reshape(-1), value.detach().reshape(1)
         return _unpack(torch.cat(parts), w.shape)
 
-    def along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
+    def value_along(self, risk: Any, w: Floats, b: float | Floats) -> Value:
         """Return c -> risk of c f, which needs the scores only once."""
         risk_of = self._risk_of(risk)
         if risk_of is None:
-            return self._host.along(risk, w, b)
+            return self._host.value_along(risk, w, b)
         scores = self.points.wide_scores(w, b)
         return lambda c: float(risk_of(c * scores))
 
@@ -83,41 +73,26 @@ class TorchRiskSum:
         if phi is None:
             return None
         return lambda scores: point_risk(
-            scores, *self._coefficients, phi, nonnegative=risk.nonnegative
+            scores, *self._uploaded, phi, nonnegative=risk.nonnegative
         )
 
     @once
-    def _coefficients(self) -> tuple[Tensor, Tensor]:
-        upload = self.points.upload
-        return upload(self.positive), upload(self.negative)
+    def _uploaded(self) -> tuple[Tensor, Tensor]:
+        positive, negative = map(self.points.upload, self.coefficients)
+        return positive, negative
 
     @once
     def _host(self) -> NumpyRiskSum:
-        return NumpyRiskSum(self.points, self.positive, self.negative)
+        return NumpyRiskSum(self.points, self.coefficients)
 
 
-class TorchPairRiskSum(TorchRiskSum):
+class TorchPairRiskSum(PairRiskSum, TorchRiskSum):
     """A risk of pairs of points that are a tensor.
 
     On a GPU the common risks are computed by a kernel that reads the two points of each
     pair once, if Triton is there and the pairs are no more than the points: beyond
     that, it would read points more often than two products of all of X do.
-
-    Parameters
-    ----------
-    points : TorchPoints
-        The points.
-    index : ndarray of shape (n_pairs, 2)
-        The pairs.
-    same, different : ndarray of shape (n_pairs,)
-        How much either answer counts for each pair.
     """
-
-    def __init__(
-        self, points: TorchPoints, index: Ints, same: Floats, different: Floats
-    ) -> None:
-        super().__init__(points, same, different)
-        self.index = index
 
     def value_and_gradient(
         self, risk: Any, w: Floats, b: float | Floats
@@ -134,7 +109,7 @@ class TorchPairRiskSum(TorchRiskSum):
             sums = self._fused(self._kernel.MOMENT, w, b)
             return _unpack(sums, w.shape)[1:]
         scores = self.points.wide_scores(w, b)
-        same, different = self._coefficients
+        same, different = self._uploaded
         share = ((same - different) / 2).reshape(-1, *[1] * (scores.ndim - 1))
         left, right = self._sides
         r = torch.zeros_like(scores)
@@ -153,9 +128,8 @@ class TorchPairRiskSum(TorchRiskSum):
         logs = log_probabilities(
             scores.index_select(0, left), scores.index_select(0, right), link
         )
-        slopes = rate_gradient(*logs, *self._coefficients, risk.flip_rates)
-        d_rates: Floats = slopes.cpu().numpy()
-        return d_rates
+        slopes = rate_gradient(*logs, *self._uploaded, risk.flip_rates)
+        return np.asarray(slopes.cpu().numpy())
 
     def _risk_of(self, risk: Any) -> RiskOfScores | None:
         risk_of_pairs = tensor_risk(risk)
@@ -165,7 +139,7 @@ class TorchPairRiskSum(TorchRiskSum):
         return lambda scores: risk_of_pairs(
             scores.index_select(0, left),
             scores.index_select(0, right),
-            *self._coefficients,
+            *self._uploaded,
         )
 
     @once
@@ -179,12 +153,12 @@ class TorchPairRiskSum(TorchRiskSum):
 
     @once
     def _narrow_coefficients(self) -> tuple[Tensor, Tensor]:
-        same, different = (part.to(self.points.X.dtype) for part in self._coefficients)
+        same, different = (part.to(self.points.X.dtype) for part in self._uploaded)
         return same, different
 
     @once
     def _host(self) -> NumpyPairRiskSum:
-        return NumpyPairRiskSum(self.points, self.index, self.positive, self.negative)
+        return NumpyPairRiskSum(self.points, self.index, self.coefficients)
 
     @once
     def _kernel(self) -> Any:

@@ -14,19 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from pairlearn.engine.losses import (
-    LOSSES,
-    DoubleHingeLoss,
-    SmoothedHingeLoss,
-)
-from pairlearn.engine.risks import (
-    BinaryLink,
-    LikelihoodRisk,
-    PointRisk,
-    ProductLink,
-    ProductRisk,
-    SoftmaxLink,
-)
+from pairlearn.engine.links import BinaryLink, ProductLink, SoftmaxLink
+from pairlearn.engine.losses import LOSSES, DoubleHingeLoss, SmoothedHingeLoss
+from pairlearn.engine.risks import LikelihoodRisk, PointRisk, ProductRisk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +140,7 @@ def log_probabilities(left: Tensor, right: Tensor, link: str) -> tuple[Tensor, T
     left, right : Tensor of shape (n_pairs,), or (n_pairs, n_classes) for "softmax"
         Scores.
     link : {"product", "binary", "softmax"}
-        The links of `pairlearn.engine.risks`.
+        The links of `pairlearn.engine.links`.
 
     Returns
     -------
