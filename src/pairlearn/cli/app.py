@@ -11,7 +11,7 @@ import typer
 import pairlearn
 from pairlearn.cli import commands
 from pairlearn.cli.datasets import datasets
-from pairlearn.cli.exits import code_of, reason, told
+from pairlearn.cli.exits import code_of, reason, reporting_errors
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def demo(
     Uses the breast cancer data that ships inside scikit-learn. The labels serve to
     answer "same or different?" for random pairs, and at the end to check the result.
     """
-    with told() as written:
+    with reporting_errors() as written:
         from pairlearn.cli.demo import FORMATS, draw, run, show
         from pairlearn.cli.outputs import check_output
         from pairlearn.cli.show import show_written
@@ -178,7 +178,7 @@ def reproduce(
     goes on where it was when the same command is given again. At the end a report
     is written to the same folder: report.html, report.md and the figures.
     """
-    with told() as written:
+    with reporting_errors() as written:
         from pairlearn.cli.reproduce import Display
         from pairlearn.reproduce.experiment import Options
         from pairlearn.reproduce.runner import MissingDataError, plan, reproduce
@@ -229,7 +229,7 @@ def report(
     ],
 ) -> None:
     """Write the report of a reproduction: report.html, report.md and figures."""
-    with told() as written:
+    with reporting_errors() as written:
         _report(folder, written)
 
 

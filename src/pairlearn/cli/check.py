@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.cli.inputs import Asked, Columns, read_asked
 from pairlearn.data.pairs import Pairs
-from pairlearn.files.tables.encoder import look_at_columns
+from pairlearn.files.tables.answered_pairs import read_answers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from pairlearn.files.tables.answered_pairs import AnsweredPairs
 
 __all__ = ["Checked", "check_tables"]
 
@@ -23,7 +25,7 @@ class Checked:
 
     Attributes
     ----------
-    asked : Asked
+    answered : AnsweredPairs
         The pairs with their answers.
     n_same, n_different, n_soft : int
         Pairs by their answers; soft ones are counted in all.
@@ -48,7 +50,7 @@ class Checked:
         What to tell.
     """
 
-    asked: Asked
+    answered: AnsweredPairs
     n_same: int
     n_different: int
     n_soft: int
@@ -66,7 +68,7 @@ class Checked:
 
 
 def check_tables(
-    points: Path, pairs: Path, columns: Columns, *, most: int = 10
+    points: Path, pairs: Path, reading: Mapping[str, Any], *, most: int = 10
 ) -> Checked:
     """Look at a table of points and at answers about pairs of them.
 
@@ -74,8 +76,8 @@ def check_tables(
     ----------
     points, pairs : Path
         The tables.
-    columns : Columns
-        How they are to be understood.
+    reading : dict
+        How they are to be read: arguments of `read_answers`.
     most : int
         How many contradictions to show.
 
@@ -83,13 +85,13 @@ def check_tables(
     -------
     Checked
     """
-    asked = read_asked(points, pairs, columns)
-    look = look_at_columns(asked.points)
-    n_points = len(asked.points)
+    answered = read_answers(points, pairs, **reading)
+    columns = answered.points.columns
+    n_points = len(answered.points)
     # The graph needs no features, nor the points that no answer is about.
-    used, index = np.unique(asked.index, return_inverse=True)
+    used, index = np.unique(answered.index, return_inverse=True)
     given = Pairs(np.zeros((len(used), 1)), index.reshape(-1, 2))
-    t = asked.t
+    t = answered.t
     sizes = np.bincount(given.components())
     certain = np.abs(t) == 1
     sure = given[certain]
@@ -97,17 +99,17 @@ def check_tables(
     # A forest of the certain answers has one fewer links than points, in each tree.
     n_needed = len(joined) - len(np.unique(sure.components()[joined]))
     found = given.contradictions(t)
-    ids, (left, right) = asked.points.ids, asked.index.T
+    ids, (left, right) = answered.points.ids, answered.index.T
     cycles = [
         [
-            (asked.lines[k][0], ids[left[k]], ids[right[k]], float(t[k]))
+            (answered.lines[k][0], ids[left[k]], ids[right[k]], float(t[k]))
             for k in cycle.tolist()
         ]
         for cycle in found[:most]
     ]
-    notes = asked.notes + [column.note for column in look if column.note]
+    notes = answered.notes + [column.note for column in columns if column.note]
     return Checked(
-        asked=asked,
+        answered=answered,
         n_same=int(np.sum(t > 0)),
         n_different=int(np.sum(t < 0)),
         n_soft=int(np.sum(~certain)),
@@ -120,6 +122,6 @@ def check_tables(
         n_contradictions=len(found),
         n_disjoint=len(given.disjoint(random_state=0)),
         cycles=cycles,
-        columns=[(column.name, column.how) for column in look],
+        columns=[(column.name, column.how) for column in columns],
         notes=notes,
     )

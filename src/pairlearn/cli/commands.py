@@ -11,13 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from pairlearn.cli.exits import told
+from pairlearn.cli.exits import reporting_errors
 from pairlearn.files.tables.errors import OptionError, TableError
 
 __all__ = ["certify", "check", "explain", "fit", "predict"]
 
 _TABLE = {"exists": True, "dir_okay": False, "readable": True, "show_default": False}
 _OF_TABLES = "How the tables are to be read"
+_READING = ("id", "left", "right", "answer", "first_row", "soft", "skip_unknown")
 
 PointsFile = Annotated[
     Path,
@@ -187,7 +188,7 @@ def fit(
 
         pairlearn fit points.csv pairs.csv -o model.skops --majority healthy
     """
-    with told() as written:
+    with reporting_errors() as written:
         from pairlearn.cli.outputs import check_output, write_model
         from pairlearn.cli.show import Progress, show_fit, show_notes, show_written
 
@@ -203,11 +204,11 @@ def fit(
             from pairlearn.cli.fit import FitOptions, fit_tables
             from pairlearn.cli.quick_imports import import_skops
 
-            columns = _columns(id, left, right, answer, first_row, soft, skip_unknown)
+            reading = _reading(id, left, right, answer, first_row, soft, skip_unknown)
             summary, about = fit_tables(
                 points,
                 pairs,
-                columns,
+                reading,
                 FitOptions(
                     names,
                     largest,
@@ -258,7 +259,7 @@ def predict(
 
         pairlearn predict model.skops points.csv -o predictions.csv
     """
-    with told() as written:
+    with reporting_errors() as written:
         from pairlearn.cli.outputs import check_output
         from pairlearn.cli.show import Progress, show_notes, show_predicted
 
@@ -315,7 +316,7 @@ def certify(
 
         pairlearn certify model.skops points.csv fresh-pairs.csv
     """
-    with told():
+    with reporting_errors():
         from pairlearn.cli.show import Progress, show_certified, show_notes
 
         if not 0 < confidence < 1:
@@ -335,7 +336,7 @@ def certify(
                 about,
                 points,
                 pairs,
-                _columns(id, left, right, answer, first_row, soft, skip_unknown),
+                _reading(id, left, right, answer, first_row, soft, skip_unknown),
                 confidence=confidence,
                 noise=rate,
                 seed=seed,
@@ -373,7 +374,7 @@ def explain(
 
         pairlearn explain model.skops
     """
-    with told():
+    with reporting_errors():
         from pairlearn.cli.outputs import digest_of
         from pairlearn.cli.show import (
             Progress,
@@ -437,39 +438,28 @@ def check(
 
         pairlearn check points.csv pairs.csv
     """
-    with told():
+    with reporting_errors():
         from pairlearn.cli.show import Progress, show_checked
 
         with Progress() as progress:
             progress.step("reading the tables")
             from pairlearn.cli.check import check_tables
 
-            columns = _columns(id, left, right, answer, first_row, soft, skip_unknown)
-            found = check_tables(points, pairs, columns, most=most)
+            reading = _reading(id, left, right, answer, first_row, soft, skip_unknown)
+            found = check_tables(points, pairs, reading, most=most)
         show_checked(found)
-    if strict and (found.n_contradictions or found.asked.n_disagreeing):
+    if strict and (found.n_contradictions or found.answered.n_disagreeing):
         typer.echo(
             f"--strict: {found.n_contradictions:,} contradictions between pairs, "
-            f"{found.asked.n_disagreeing:,} pairs whose own answers disagree",
+            f"{found.answered.n_disagreeing:,} pairs whose own answers disagree",
             err=True,
         )
         raise typer.Exit(1)
 
 
-def _columns(
-    id: str | None,  # noqa: A002
-    left: str | None,
-    right: str | None,
-    answer: str | None,
-    first_row: int | None,
-    soft: bool,
-    skip_unknown: bool,
-) -> Any:
-    from pairlearn.cli.inputs import Columns
-
-    if id is not None and first_row is not None:
-        raise OptionError("give --id or --first-row, not both")
-    return Columns(id, left, right, answer, first_row, soft, skip_unknown)
+def _reading(*values: Any) -> dict[str, Any]:
+    """Return the options on how tables are read as arguments of `read_answers`."""
+    return dict(zip(_READING, values, strict=True))
 
 
 def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
@@ -479,11 +469,11 @@ def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
 
     import_skops()
     from pairlearn import load
-    from pairlearn.cli.fit import telling
+    from pairlearn.cli.fit import warnings_as_notes
     from pairlearn.files.saving import describe
 
     notes: list[str] = []
-    with telling(notes):
+    with warnings_as_notes(notes):
         model = load(path)
     about = describe(path)["about"]
     return model, about if isinstance(about, dict) else {}, notes

@@ -60,7 +60,7 @@ def changes_of_side(
             copy = points.copy()
             # From all points, so that few points still show the column's values.
             drawn = frame[name].iloc[rng.permutation(len(frame))[:n_rows]]
-            copy[name] = drawn.to_numpy()
+            copy[name] = drawn.array
             copies.append(copy)
         after = model.predict(pd.concat(copies, ignore_index=True))
         moved = after.reshape(len(copies), n_rows) != before

@@ -186,11 +186,11 @@ def show_importance(
 
 def show_checked(found: Checked) -> None:
     """Print what the answers are like."""
-    asked = found.asked
-    n_pairs = len(asked)
+    answered = found.answered
+    n_pairs = len(answered)
     rows = [
         ("points", f"{found.n_points:,}; {found.n_without:,} without an answer"),
-        ("rows of answers", f"{asked.n_rows:,}; {asked.n_unsure:,} unsure"),
+        ("rows of answers", f"{answered.n_rows:,}; {answered.n_unsure:,} unsure"),
         (
             "pairs",
             f"{n_pairs:,}: {found.n_same:,} same, {found.n_different:,} different"
@@ -201,8 +201,8 @@ def show_checked(found: Checked) -> None:
         (
             "contradictions",
             f"{found.n_contradictions:,} between pairs"
-            + f"; {asked.n_disagreeing:,} pairs have answers that disagree"
-            * bool(asked.n_disagreeing),
+            + f"; {answered.n_disagreeing:,} pairs have answers that disagree"
+            * bool(answered.n_disagreeing),
         ),
         ("redundant", f"{found.n_redundant:,} answers follow from the others"),
         ("closure", f"{found.n_implied:,} pairs have an answer, given or implied"),

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pairlearn.files.tables.cells import id_of, shown
 from pairlearn.files.tables.errors import OptionError, TableError
@@ -62,14 +61,13 @@ _OPPOSITE = (
 )  # fmt: skip
 
 
-@dataclass
-class FoundIds:
+class FoundIds(NamedTuple):
     """The ids of points, and where they come from."""
 
     ids: Cells
     column: str | None
-    first_row: int | None = None
-    notes: list[str] = field(default_factory=list)
+    first_row: int | None
+    notes: list[str]
 
 
 def find_id(
@@ -78,7 +76,7 @@ def find_id(
     wanted: Collection[str] | None,
     first_row: int | None,
 ) -> FoundIds:
-    """Find the ids of points; see `pairlearn.files.tables.reading.read_points`."""
+    """Find the ids of points; see `pairlearn.files.tables.points.read_points`."""
     column = None
     if option is not None:
         column = _named(table, option, "--id")
@@ -90,7 +88,7 @@ def find_id(
         return _row_numbers(table, wanted, first_row)
     ids = _checked_ids(table, column)
     notes = [] if option is not None else _row_numbers_instead(ids, column, wanted)
-    return FoundIds(ids, column, notes=notes)
+    return FoundIds(ids, column, None, notes)
 
 
 def ids_in(table: Table, column: str) -> Cells:
@@ -234,7 +232,7 @@ def _checked_ids(table: Table, column: str) -> Cells:
                 f"{table.place(row)}: {what} in column {column!r}. Give each point an "
                 "id of its own"
             )
-    if len(ids.distinct()) < len(ids):
+    if len(ids.factorize()[1]) < len(ids):
         first: dict[str, int] = {}
         twice = [
             row for row, name in enumerate(ids) if first.setdefault(name, row) < row
@@ -402,7 +400,7 @@ def _hold(cells: Cells, names: set[str]) -> bool:
 
 def _is_unique(cells: Cells) -> bool:
     ids = cells.ids()
-    return "" not in ids.rows_of([""]) and len(ids.distinct()) == len(ids)
+    return "" not in ids.rows_of([""]) and len(ids.factorize()[1]) == len(ids)
 
 
 def _is_row_number(name: str) -> bool:
