@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import pairlearn
 from pairlearn.cli import commands
 from pairlearn.cli.datasets import datasets
-from pairlearn.cli.exits import code_of, reason, reporting_errors
+from pairlearn.cli.exits import code_of, end, reason, reporting_errors
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -113,11 +113,6 @@ def demo(
         show_written("Figure", out)
 
 
-def _stop(message: str, code: int = 1) -> NoReturn:
-    typer.echo(message, err=True)
-    raise typer.Exit(code)
-
-
 def _check_jobs(jobs: int) -> int:
     if jobs < -1 or jobs == 0:
         raise typer.BadParameter("1 or more, or -1 for one a core")
@@ -188,8 +183,7 @@ def reproduce(
             if not plan(experiments, options):
                 raise ValueError("no experiment has these data sets and these methods")
         except ValueError as error:
-            typer.echo(str(error), err=True)
-            raise typer.Exit(2) from None
+            end(str(error), 2)
         display, problem = Display(), None
         try:
             with display:
@@ -208,18 +202,19 @@ def reproduce(
         except MissingDataError as error:
             problem = str(error)  # all that needs other data was run
         except KeyboardInterrupt as stop:
-            _stop(f"stopped. {display.resume()}", code_of(stop))
+            end(f"stopped. {display.resume()}", code_of(stop))
         except BrokenExecutor:
-            _stop(
+            end(
                 "a worker was ended from outside, perhaps because memory ran out; "
-                f"fewer --jobs need less. {display.resume()}"
+                f"fewer --jobs need less. {display.resume()}",
+                1,
             )
         except OSError as error:
-            _stop(reason(error))
+            end(reason(error), 1)
         if display.stored or display.there:
             _report(out, written)
         if problem is not None:
-            _stop(problem)
+            end(problem, 1)
 
 
 @app.command(rich_help_panel=PAPER)

@@ -10,12 +10,16 @@ from sklearn.utils import check_random_state
 
 from pairlearn.cli.fit import warnings_as_notes
 from pairlearn.cli.judge import judge, note_on_noise
-from pairlearn.cli.predict import check_columns, frame_for_model, wanted_columns
+from pairlearn.cli.predict import (
+    check_columns,
+    frame_for_model,
+    placing_errors,
+    wanted_columns,
+)
 from pairlearn.cli.training_points import find_equal_rows, find_known_points
 from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
-from pairlearn.files.tables.encoder import CellError
 from pairlearn.files.tables.errors import TableError
 
 if TYPE_CHECKING:
@@ -185,8 +189,5 @@ def _ids(points: Points, rows: Ints) -> list[str] | None:
 
 def _encoded(model: Any, table: Table, frame: Any) -> Floats:
     """Return points as numbers; refuse cells that are not what they once were."""
-    try:
-        with warnings_as_notes([]):
-            return np.asarray(model[0].transform(frame), dtype=float)
-    except CellError as error:
-        raise TableError(f"{table.place(error.row)}: {error}") from None
+    with placing_errors(table), warnings_as_notes([]):
+        return np.asarray(model[0].transform(frame), dtype=float)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,23 +27,13 @@ class Checked:
     ----------
     answered : AnsweredPairs
         The pairs with their answers.
-    n_same, n_different, n_soft : int
-        Pairs by their answers; soft ones are counted in all.
-    n_points, n_without : int
-        Points, and those in no answered pair.
-    n_components, largest : int
-        Groups of points that answers join, and the points of the largest.
-    n_redundant : int
-        Answers that follow from others.
-    n_implied : int
-        Pairs whose answer is given or follows from those given.
+    facts : list of tuple
+        (name, value), to be printed.
     cycles : list of list
         Contradictions: (line, left id, right id, answer) of each pair on a closed path,
         the refuted one first.
     n_contradictions : int
         How many there are.
-    n_disjoint : int
-        Pairs that share no point, as a certificate needs them.
     columns : list of tuple
         (name, what it is) for each column of the points.
     notes : list of str
@@ -51,20 +41,11 @@ class Checked:
     """
 
     answered: AnsweredPairs
-    n_same: int
-    n_different: int
-    n_soft: int
-    n_points: int
-    n_without: int
-    n_components: int
-    largest: int
-    n_redundant: int
-    n_implied: int
-    n_contradictions: int
-    n_disjoint: int
+    facts: list[tuple[str, str]]
     cycles: list[list[tuple[int, str, str, float]]]
+    n_contradictions: int
     columns: list[tuple[str, str]]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
 
 def check_tables(
@@ -107,21 +88,36 @@ def check_tables(
         ]
         for cycle in found[:most]
     ]
-    notes = answered.notes + [column.note for column in columns if column.note]
+    n_same, n_soft = int(np.sum(t > 0)), int(np.sum(~certain))
+    n_disagreeing = answered.n_disagreeing
+    n_redundant = int(certain.sum()) - n_needed
+    n_implied = given.closure(t).n_answers
+    n_disjoint = len(given.disjoint(random_state=0))
+    facts = [
+        ("points", f"{n_points:,}; {n_points - len(used):,} without an answer"),
+        ("rows of answers", f"{answered.n_rows:,}; {answered.n_unsure:,} unsure"),
+        (
+            "pairs",
+            f"{len(t):,}: {n_same:,} same, {int(np.sum(t < 0)):,} different"
+            + f" ({n_soft:,} soft or divided)" * bool(n_soft),
+        ),
+        ("components", f"{len(sizes):,} groups of points that answers join"),
+        ("", f"the largest has {int(sizes.max(initial=0)):,} points"),
+        (
+            "contradictions",
+            f"{len(found):,} between pairs"
+            + f"; {n_disagreeing:,} pairs have answers that disagree"
+            * bool(n_disagreeing),
+        ),
+        ("redundant", f"{n_redundant:,} answers follow from the others"),
+        ("closure", f"{n_implied:,} pairs have an answer, given or implied"),
+        ("for a certificate", f"{n_disjoint:,} pairs share no point with each other"),
+    ]
     return Checked(
-        answered=answered,
-        n_same=int(np.sum(t > 0)),
-        n_different=int(np.sum(t < 0)),
-        n_soft=int(np.sum(~certain)),
-        n_points=n_points,
-        n_without=n_points - len(used),
-        n_components=len(sizes),
-        largest=int(sizes.max(initial=0)),
-        n_redundant=int(certain.sum()) - n_needed,
-        n_implied=given.closure(t).n_answers,
-        n_contradictions=len(found),
-        n_disjoint=len(given.disjoint(random_state=0)),
-        cycles=cycles,
-        columns=[(column.name, column.how) for column in columns],
-        notes=notes,
+        answered,
+        facts,
+        cycles,
+        len(found),
+        [(column.name, column.how) for column in columns],
+        answered.notes + [column.note for column in columns if column.note],
     )

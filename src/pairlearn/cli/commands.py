@@ -16,88 +16,72 @@ from pairlearn.files.tables.errors import OptionError, TableError
 
 __all__ = ["certify", "check", "explain", "fit", "predict"]
 
-_TABLE = {"exists": True, "dir_okay": False, "readable": True, "show_default": False}
 _OF_TABLES = "How the tables are to be read"
 _READING = ("id", "left", "right", "answer", "first_row", "soft", "skip_unknown")
 
+
+def _table(metavar: str, what: str) -> Any:
+    """Return the argument for a file that is read."""
+    return typer.Argument(
+        metavar=metavar,
+        help=what,
+        exists=True,
+        dir_okay=False,
+        readable=True,
+        show_default=False,
+    )
+
+
+def _column(what: str) -> Any:
+    """Return the option that names a column."""
+    return typer.Option(
+        metavar="COLUMN",
+        help=what,
+        show_default="found by its name",
+        rich_help_panel=_OF_TABLES,
+    )
+
+
+def _of_tables(name: str, what: str, **more: Any) -> Any:
+    """Return an option on how the tables are to be read."""
+    return typer.Option(name, help=what, rich_help_panel=_OF_TABLES, **more)
+
+
 PointsFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="POINTS", help="Table of points: CSV, TSV, Parquet, Arrow.", **_TABLE
-    ),
+    Path, _table("POINTS", "Table of points: CSV, TSV, Parquet, Arrow.")
 ]
-PairsFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PAIRS", help="Table of pairs and answers about them.", **_TABLE
-    ),
-]
-ModelFile = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", help="A model that `fit` wrote.", **_TABLE),
-]
-Id = Annotated[
-    str | None,
-    typer.Option(
-        "--id",
-        metavar="COLUMN",
-        help="Column of the points that holds their ids.",
-        show_default="found by its name",
-        rich_help_panel=_OF_TABLES,
-    ),
-]
+PairsFile = Annotated[Path, _table("PAIRS", "Table of pairs and answers about them.")]
+ModelFile = Annotated[Path, _table("MODEL", "A model that `fit` wrote.")]
+Id = Annotated[str | None, _column("Column of the points that holds their ids.")]
 Left = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of the pairs with the id of the one point.",
-        show_default="found by its name",
-        rich_help_panel=_OF_TABLES,
-    ),
+    str | None, _column("Column of the pairs with the id of the one point.")
 ]
 Right = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of the pairs with the id of the other point.",
-        show_default="found by its name",
-        rich_help_panel=_OF_TABLES,
-    ),
+    str | None, _column("Column of the pairs with the id of the other point.")
 ]
-Answer = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of the pairs with the answers.",
-        show_default="found by its name",
-        rich_help_panel=_OF_TABLES,
-    ),
-]
+Answer = Annotated[str | None, _column("Column of the pairs with the answers.")]
 FirstRow = Annotated[
     int | None,
-    typer.Option(
+    _of_tables(
         "--first-row",
+        "Points have no ids; the pairs hold row numbers, counted from 0 or 1.",
         min=0,
         max=1,
-        help="Points have no ids; the pairs hold row numbers, counted from 0 or 1.",
         show_default=False,
-        rich_help_panel=_OF_TABLES,
     ),
 ]
 Soft = Annotated[
     bool,
-    typer.Option(
+    _of_tables(
         "--soft",
-        help="Answers are numbers from -1 (surely different) to 1 (surely the same).",
-        rich_help_panel=_OF_TABLES,
+        "Answers are numbers from -1 (surely different) to 1 (surely the same).",
     ),
 ]
 SkipUnknown = Annotated[
     bool,
-    typer.Option(
+    _of_tables(
         "--skip-unknown",
-        help="Leave out pairs of points that are not in the table of points.",
-        rich_help_panel=_OF_TABLES,
+        "Leave out pairs of points that are not in the table of points.",
     ),
 ]
 Quiet = Annotated[
@@ -352,14 +336,7 @@ def explain(
     model: ModelFile,
     points: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[POINTS]",
-            help="Points to measure importance with; else as it was in fit.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-            show_default=False,
-        ),
+        _table("[POINTS]", "Points to measure importance with; else as it was in fit."),
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many columns to list.")] = 30,
     seed: Seed = 0,

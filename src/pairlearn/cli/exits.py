@@ -25,15 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = [
-    "UNPRINTED",
-    "Terminated",
-    "code_of",
-    "end",
-    "in_order",
-    "reason",
-    "reporting_errors",
-]
+__all__ = ["Terminated", "code_of", "end", "in_order", "reason", "reporting_errors"]
 
 # All was done, but what was to be printed could not be.
 UNPRINTED = 3
