@@ -223,8 +223,9 @@ def _as_dates(column: ParsedColumn, missing: str) -> Column | None:
     if not days:
         return None
     # Dates that have a type of their own, as in Parquet, are in no order.
-    text = next((cell for cell in present if isinstance(cell, str)), ".")
-    if len(days) > 1 and "." not in text:
+    if len(days) > 1 and "." not in next(
+        (cell for cell in present if isinstance(cell, str)), "."
+    ):
         return _left_out(
             name,
             f"dates such as {shown(present[0])} may have the day or the month first; "

@@ -326,12 +326,11 @@ def _with_point(text: Any, style: str) -> Any:
 
 def _days_of_dates(text: Any, order: str) -> Floats:
     """Return dates of a known shape as days; NaN where there is no such day."""
-    digits = _data(text).reshape(len(text), 10).astype(np.int64) - ord("0")
+    digits = _data(text).reshape(len(text), 10) - np.uint8(ord("0"))
 
     def number(begin: int, length: int) -> NDArray[np.int64]:
-        found = digits[:, begin]
-        for k in range(begin + 1, begin + length):
-            found = 10 * found + digits[:, k]
+        tens = 10 ** np.arange(length - 1, -1, -1)
+        found: NDArray[np.int64] = digits[:, begin : begin + length] @ tens
         return found
 
     day, month, year = map(number, _PLACES[order], (2, 2, 4))

@@ -307,7 +307,11 @@ def _split(data: bytes, delimiter: str, n_columns: int) -> list[Any]:
             strings_can_be_null=False,
         ),
     )
-    return [pa.concat_arrays(column.chunks) for column in table.columns]
+    # One chunk, as a rule: then nothing is copied.
+    return [
+        column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+        for column in table.columns
+    ]
 
 
 def records(
