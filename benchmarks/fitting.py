@@ -135,7 +135,7 @@ def main() -> None:
         f"`pairlearn fit` of a CSV file of {options.points:,} points with {N_COLUMNS} "
         f"columns (numbers, some missing, whole numbers, categories, dates) and "
         f"{n_pairs:,} answers, in a process of its own; the median of {REPEATS} "
-        "alternating runs."
+        "alternating runs. Where other work runs beside, CPU seconds tell more."
     )
     if options.before:
         about += f" The model files are {'' if same else 'not '}the same to the byte."

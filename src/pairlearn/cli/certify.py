@@ -40,7 +40,6 @@ class Certified:
     """A certificate, and how it came about."""
 
     certificate: Certificate
-    n_answered: int
     n_seen: int
     n_shared: int
     notes: list[str]
@@ -125,7 +124,7 @@ def certify_tables(
             f"{n_shared} pair(s) that share a point with another, or hold an equal "
             "one, were left out"
         )
-    return Certified(certificate, len(given), n_seen, n_shared, notes)
+    return Certified(certificate, n_seen, n_shared, notes)
 
 
 def _fresh(known: KnownPoints, used: Ints, pairs: Pairs, notes: list[str]) -> Ints:

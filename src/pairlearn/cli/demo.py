@@ -37,7 +37,6 @@ class DemoResult:
     """What the demo found."""
 
     n_train_pairs: int
-    n_train_points: int
     seconds: float
     assignment_p_value: float
     certificates: list[Certificate]  # from ever more pairs; the last is the result
@@ -75,7 +74,6 @@ def run(seed: int = 0) -> DemoResult:
     steps = [*range(10, len(fresh), 4), len(fresh)]
     return DemoResult(
         n_train_pairs=len(asked),
-        n_train_points=len(train),
         seconds=seconds,
         assignment_p_value=clf[-1].assignment_.p_value,
         certificates=[certify(clf, fresh[:m], t_fresh[:m]) for m in steps],

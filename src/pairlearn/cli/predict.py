@@ -12,9 +12,14 @@ import numpy as np
 
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.cells import looks_like_formula, shown
-from pairlearn.files.tables.columns import check_numbering, find_id, ids_in
+from pairlearn.files.tables.columns import (
+    check_numbering,
+    column_named,
+    find_id,
+    ids_in,
+)
 from pairlearn.files.tables.encoder import CellError
-from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.reading import CHUNK_ROWS, frame_of, read_chunks, read_table
 from pairlearn.system.writing import replacing
 
@@ -191,12 +196,7 @@ def _id_column(
     wanted: list[str],
 ) -> str | None:
     if option is not None:
-        if option not in table.columns:
-            raise OptionError(
-                f"--id {option!r}: {table.name} has no such column; there are "
-                f"{', '.join(shown(name) for name in list(table.columns)[:12])}"
-            )
-        return option
+        return column_named(table, option, "--id")
     if about.get("id") in table.columns:
         return str(about["id"])
     if about.get("made by") and about.get("id") is None:

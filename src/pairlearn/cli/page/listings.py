@@ -56,8 +56,8 @@ def uncertain(scored: ScoredPoints) -> Html:
     n_points = len(scored.scores)
     told = (
         "These points lie nearest to the boundary. If you can look at some points by "
+        "hand, or ask for more answers to learn from, take these."
     )
-    told += "hand, or ask for more answers to learn from, take these."
     if scored.probability is not None:
         unclear = int(np.sum(scored.probability < CLEAR))
         told += f" In all, {unclear:,} of {n_points:,} points "

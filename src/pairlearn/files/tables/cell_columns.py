@@ -144,9 +144,7 @@ class Cells(Sequence[Any]):
                 if like in found:
                     found[style] = found[like]
             elif all(number_of(cell, style) is not None for cell in self[:HEAD]):
-                values, fits = self.numbers(style)
-                if fits.all():
-                    found[style] = values
+                _add_if_all_fit(found, style, self.numbers(style))
         return found
 
     def all_days(self) -> dict[str, Floats]:
@@ -154,9 +152,7 @@ class Cells(Sequence[Any]):
         found: dict[str, Floats] = {}
         for order in DATE_ORDERS:
             if all(days_of(cell, order) is not None for cell in self[:HEAD]):
-                values, fits = self.days(order)
-                if fits.all():
-                    found[order] = values
+                _add_if_all_fit(found, order, self.days(order))
         return found
 
     def categories(self) -> Cells:
@@ -211,6 +207,11 @@ class Cells(Sequence[Any]):
             return np.array(self._values, dtype=np.float64)
         except OverflowError:
             return None
+
+
+def _add_if_all_fit(found: dict[str, Floats], form: str, read: Read) -> None:
+    if read.fits.all():
+        found[form] = read.values
 
 
 def _read(found: list[float | None]) -> Read:

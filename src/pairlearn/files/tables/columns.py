@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FoundIds",
     "check_numbering",
+    "column_named",
     "find_answer",
     "find_id",
     "find_sides",
@@ -79,7 +80,7 @@ def find_id(
     """Find the ids of points; see `pairlearn.files.tables.points.read_points`."""
     column = None
     if option is not None:
-        column = _named(table, option, "--id")
+        column = column_named(table, option, "--id")
     elif first_row is None:
         column = _id_by_name(table)
         if column is None and wanted is not None:
@@ -260,7 +261,9 @@ def find_sides(
     if left is not None and right is not None:
         if left == right:
             raise OptionError(f"--left and --right are both {left!r}")
-        return _named(table, left, "--left"), _named(table, right, "--right")
+        return column_named(table, left, "--left"), column_named(
+            table, right, "--right"
+        )
     plain: dict[str, list[str]] = {}
     for name in table.columns:
         if name != answer:
@@ -323,7 +326,7 @@ def find_answer(
     if option is not None:
         if option in sides:
             raise OptionError(f"--answer {option!r} is a column of ids")
-        return _refuse_opposite(table, _named(table, option, "--answer"))
+        return _refuse_opposite(table, column_named(table, option, "--answer"))
     rest = [name for name in table.columns if name not in sides]
     found = [name for name in rest if _plain(name) in _ANSWERS]
     if len(found) == 1:
@@ -375,7 +378,7 @@ def hint_about_ids(unknown: list[str], points: Table, ids: Collection[str]) -> s
     return ""
 
 
-def _named(table: Table, name: str, option: str) -> str:
+def column_named(table: Table, name: str, option: str) -> str:
     """Return the column that an option names."""
     if name in table.columns:
         return name
