@@ -56,7 +56,6 @@ bench-gpu: $(VENV)/bench.stamp  ## the fused kernel and a whole fit on a CUDA de
 
 bench-reading: $(VENV)/bench.stamp  ## reading of tables on the command line; writes benchmarks/results
 	$(PIN) $(BIN)/python -m benchmarks.reading
-	$(PIN) $(BIN)/python -m benchmarks.fitting
 
 bench-scale: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## time and memory against n, m and d, rivals, 40 GB on disk (hours)
 	$(BIN)/python -m benchmarks.scale

@@ -3,7 +3,7 @@
 ``python -m benchmarks.fitting --before OTHER/src`` compares this checkout with another
 one, whose package lies in ``OTHER/src``, run alternately; it writes
 ``benchmarks/results/fitting.md``. With ``--points 5000`` tables are smaller, and
-nothing is written.
+nothing is written, nor without a checkout to compare with.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def main() -> None:
     )
     if options.before:
         about += f" The model files are {'' if same else 'not '}the same to the byte."
-    if options.points == N_POINTS:
+    if options.points == N_POINTS and options.before:
         parts = [machine("numpy", "pandas", "pyarrow", "scikit-learn"), about]
         publish("fitting", "Steps of pairlearn fit", [*parts, table(header, rows)])
 
