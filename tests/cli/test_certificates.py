@@ -12,13 +12,16 @@ from pairlearn import Pairs, save
 from pairlearn.cli.app import app
 from pairlearn.cli.certify import certify_tables
 from pairlearn.cli.fit import FitOptions, fit_tables
-from pairlearn.cli.inputs import Columns
-from pairlearn.cli.training_points import find_twins, recognise, remember
+from pairlearn.cli.training_points import (
+    find_equal_rows,
+    find_known_points,
+    make_fingerprints,
+)
 from pairlearn.files.tables.errors import TableError
 from pairlearn.trust.certify import keep_aside
 
 N_POINTS = 240
-NUMBERED = Columns(first_row=1)
+NUMBERED = {"first_row": 1}
 
 
 def write_pairs(path, index, y, names, *, t=None):
@@ -47,7 +50,7 @@ class Made:
     def __init__(self, folder: Path, *, ids: bool) -> None:
         self.folder = folder
         self.points, y, rng = two_groups(N_POINTS)
-        self.y, self.columns = y, Columns() if ids else NUMBERED
+        self.y, self.columns = y, {} if ids else NUMBERED
         self.index = rng.permutation(N_POINTS).reshape(-1, 2)
         self.names = [f"p{k}" if ids else str(k + 1) for k in range(N_POINTS)]
         if ids:
@@ -178,7 +181,7 @@ class TestSeenPoints:
                 with_ids.about | {"seen": seen},
                 path,
                 with_ids.pairs,
-                Columns(),
+                {},
             )
             assert any("does not tell which points" in note for note in found.notes)
 
@@ -204,9 +207,9 @@ def few_rows(folder, names, seed):
 class TestRowsThatRepeat:
     def test_ids_decide_and_it_is_told(self, tmp_path):
         tables = few_rows(tmp_path, [f"p{k}" for k in range(300)], 0)
-        summary, about = fit_tables(*tables, Columns(), FitOptions())
+        summary, about = fit_tables(*tables, {}, FitOptions())
         fresh = few_rows(tmp_path, [f"q{k}" for k in range(200)], 1)
-        found = certify_tables(summary.model, about, *fresh, Columns())
+        found = certify_tables(summary.model, about, *fresh, {})
         assert (found.n_seen, found.certificate.n_pairs) == (0, 100)
         assert any("100 of 100 pairs are counted although" in n for n in found.notes)
 
@@ -225,31 +228,37 @@ class TestFingerprints:
     def test_rounded_points_are_known_and_others_are_not(self, n_columns, centre):
         rng = np.random.default_rng(0)
         X = centre + rng.normal(size=(500, n_columns))
-        seen = remember(X, None)
+        seen = make_fingerprints(X, None)
         for again in (X.astype(np.float32), X.round(6), X * (1 + 1e-12)):
-            assert recognise(seen, np.asarray(again, float), None).seen.all()
-        new = recognise(seen, centre + rng.normal(size=(500, n_columns)), None)
+            assert find_known_points(
+                seen, np.asarray(again, float), None
+            ).learnt_from.all()
+        new = find_known_points(seen, centre + rng.normal(size=(500, n_columns)), None)
         # On the line of a single column, some lie as close as rounding.
-        assert n_columns == 1 or np.mean(new.seen) < 0.01
+        assert n_columns == 1 or np.mean(new.learnt_from) < 0.01
 
     def test_rows_of_zeros_and_ones(self):
         X = np.array([[k >> j & 1 for j in range(12)] for k in range(4096)], float)
-        seen = remember(X[::2], None)
-        assert np.array_equal(recognise(seen, X, None).seen, np.arange(4096) % 2 == 0)
+        seen = make_fingerprints(X[::2], None)
+        assert np.array_equal(
+            find_known_points(seen, X, None).learnt_from, np.arange(4096) % 2 == 0
+        )
 
     def test_numbers_beyond_measure(self):
         X = np.array([[1.0, 0.0], [2.0, 0.0]])
-        found = recognise(remember(X, None), np.array([[1e300, -1e300]]), None)
-        assert not found.seen.any()
+        found = find_known_points(
+            make_fingerprints(X, None), np.array([[1e300, -1e300]]), None
+        )
+        assert not found.learnt_from.any()
 
     def test_twins(self):
         X = np.random.default_rng(0).normal(size=(50, 3))
-        found = find_twins(np.vstack([X, X[:10]]), np.arange(60), 70)
-        assert found.n_twins == 20
-        assert not found.by_nature
+        found = find_equal_rows(np.vstack([X, X[:10]]), np.arange(60), 70)
+        assert found.n_equal == 20
+        assert not found.repeat
         assert np.array_equal(found.group[50:60], np.arange(10))
         assert np.array_equal(found.group[60:], np.arange(60, 70))
-        assert find_twins(np.ones((9, 1)), np.arange(9), 9).by_nature
+        assert find_equal_rows(np.ones((9, 1)), np.arange(9), 9).repeat
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +278,7 @@ def noisy(tmp_path_factory):
 def fit_noisy(noisy, noise):
     points, pairs, y, fitted = noisy
     if noise not in fitted:
-        fitted[noise] = fit_tables(points, pairs, Columns(), FitOptions(noise=noise))
+        fitted[noise] = fit_tables(points, pairs, {}, FitOptions(noise=noise))
     summary, about = fitted[noise]
     second = summary.model.predict(summary.points) == summary.classes[1]
     error = float(np.mean(second == y))
@@ -296,7 +305,7 @@ class TestNoise:
         assert certificate.clustering_error < 0.05
         # As if every answer were right.
         plain = certify_tables(
-            summary.model, about, *noisy[:2], Columns(), noise=None
+            summary.model, about, *noisy[:2], {}, noise=None
         ).certificate
         assert plain.clustering_error > 0.08
         assert high == plain.clustering_interval[1]
@@ -306,7 +315,7 @@ class TestNoise:
 
     def test_certify_treats_fresh_answers_alike(self, noisy):
         summary, about, error = fit_noisy(noisy, (0.8, 0.2))
-        tables = summary.model, about, *noisy[:2], Columns()
+        tables = summary.model, about, *noisy[:2], {}
         auto = certify_tables(*tables)
         plain = certify_tables(*tables, noise=None)
         known = certify_tables(*tables, noise=(0.8, 0.2))
@@ -363,7 +372,7 @@ class TestTwins:
         points = pd.DataFrame(rng.normal(size=(200, 40))).rename(columns="c{}".format)
         y, index = rng.integers(2, size=200), rng.permutation(200).reshape(-1, 2)
         tables = listed_twice(tmp_path, points, y, index)
-        summary, about = fit_tables(*tables, Columns(), FitOptions(noise=None))
+        summary, about = fit_tables(*tables, {}, FitOptions(noise=None))
         assert summary.certificate_pairs >= 20
         assert about["pairs"] + 2 * summary.certificate_pairs == 200
         assert summary.certificate.clustering_error > 0.2
@@ -378,7 +387,7 @@ class TestTwins:
 
     def test_rows_that_repeat_by_nature_are_told(self, tmp_path):
         tables = few_rows(tmp_path, [f"p{k}" for k in range(300)], 0)
-        summary, _ = fit_tables(*tables, Columns(), FitOptions())
+        summary, _ = fit_tables(*tables, {}, FitOptions())
         assert summary.certificate_pairs == 30
         assert any("of the 60 points kept for the" in note for note in summary.notes)
 
@@ -413,7 +422,7 @@ class TestHardPairs:
         found = with_ids.certify(tmp_path / "p.csv", pairs)
         assert found.certificate.n_pairs == 93
         assert any(told in note for note in found.notes)
-        summary, _ = fit_tables(tmp_path / "p.csv", pairs, Columns(), FitOptions())
+        summary, _ = fit_tables(tmp_path / "p.csv", pairs, {}, FitOptions())
         assert any(told in note for note in summary.notes)
 
 
@@ -435,7 +444,7 @@ def test_few_pairs_tell_what_can_be_told(n_pairs, shared, says, tmp_path):
     pairs = write_pairs(tmp_path / "pairs.csv", index, y, range(2 * n_pairs))
     told = []
     summary, _ = fit_tables(
-        tmp_path / "points.csv", pairs, Columns(), FitOptions(), told.append
+        tmp_path / "points.csv", pairs, {}, FitOptions(), told.append
     )
     notes = [note for note in summary.notes if "keep some aside" in note]
     assert len(notes) == 1

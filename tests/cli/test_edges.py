@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from pairlearn import Pairs, load, save
 from pairlearn.cli.app import app
-from pairlearn.cli.exits import Terminated, reason, told
+from pairlearn.cli.exits import Terminated, reason, reporting_errors
 from pairlearn.cli.outputs import digest_of
 from pairlearn.files.saving import describe
 from pairlearn.models.linear import MCLClassifier
@@ -168,8 +168,8 @@ class TestSignals:
     def test_before_any_command_has_begun(self):
         code = HEEDS + (
             "import os, signal, sys\n"
-            "from pairlearn.cli import ending\n"
-            "with ending.in_order():\n"
+            "from pairlearn.cli import exits\n"
+            "with exits.in_order():\n"
             "    os.kill(os.getpid(), getattr(signal, sys.argv[1]))\n"
             "    signal.pause()\n"
         )
@@ -187,8 +187,8 @@ class TestSignals:
             "import signal, sys\n"
             "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
             "streams = sys.stdout, sys.stderr\n"
-            "from pairlearn.cli import ending, main\n"
-            "with ending._signals():\n"
+            "from pairlearn.cli import exits, main\n"
+            "with exits._signals():\n"
             "    assert callable(signal.getsignal(signal.SIGTERM))\n"
             "    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN\n"
             "sys.argv[1:] = ['--version']\n"
@@ -405,7 +405,7 @@ def test_what_was_written_is_told_with_what_went_wrong(capsys):
     from typer import Exit
 
     def fail():
-        with told() as written:
+        with reporting_errors() as written:
             written.append(Path("model.skops"))
             raise PermissionError(13, "Permission denied", "page.html")
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from pairlearn import CIPSClassifier, MCLClassifier, Pairs, load, save
 from pairlearn.cli.app import app
-from pairlearn.cli.training_points import recognise, remember
+from pairlearn.cli.training_points import find_known_points, make_fingerprints
 from pairlearn.data.notebook import learned, learned_html
 from pairlearn.models.auto.table import Candidate, Candidates
 from pairlearn.plot import plot_decision_boundary, plot_pairs, plot_scores
@@ -164,23 +164,27 @@ def test_names_are_no_markup_on_the_terminal(points, tmp_path):
 
 def test_salts_and_fingerprints_of_forged_files():
     X = np.arange(6.0).reshape(3, 2)
-    seen = remember(X, ["a", "b", "c"])
-    assert recognise(seen, X, ["a", "b", "x"]).by_id.tolist() == [True, True, False]
+    seen = make_fingerprints(X, ["a", "b", "c"])
+    assert find_known_points(seen, X, ["a", "b", "x"]).by_id.tolist() == [
+        True,
+        True,
+        False,
+    ]
     for salt in (5, None, "xyz", "0", "00" * 65, "0G", ["00"]):
-        assert recognise(seen | {"salt": salt}, X, ["a", "b", "c"]) is None
+        assert find_known_points(seen | {"salt": salt}, X, ["a", "b", "c"]) is None
     # Another salt is another model: nothing is known again.
-    found = recognise(seen | {"salt": "00"}, X, ["a", "b", "c"])
-    assert not found.seen.any()
+    found = find_known_points(seen | {"salt": "00"}, X, ["a", "b", "c"])
+    assert not found.learnt_from.any()
     # Files from before there were salts.
     older = {name: value for name, value in seen.items() if name != "salt"}
-    assert recognise(older, X, ["a", "b", "c"]) is not None
+    assert find_known_points(older, X, ["a", "b", "c"]) is not None
 
 
 def test_the_salt_depends_on_everything_and_on_nothing_else():
     X = np.arange(6.0).reshape(3, 2)
 
     def salt(X=X, ids=("a", "b", "c"), secret=0):
-        return remember(X, None if ids is None else list(ids), secret)["salt"]
+        return make_fingerprints(X, None if ids is None else list(ids), secret)["salt"]
 
     others = [
         salt(X + 1), salt(ids=("a", "b", "d")), salt(ids=None), salt(secret=1),

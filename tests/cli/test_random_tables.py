@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import pairlearn
 from pairlearn.cli.app import app
-from pairlearn.cli.inputs import Columns, read_asked
+from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.reading import TableError, read_chunks, read_table
 
 SETTINGS = {
@@ -233,7 +233,7 @@ def test_answers_are_joined_as_they_should_be(folder, rows, skip):
             answers.setdefault(frozenset((a, b)), []).append(WORDS[word])
     means = {pair: np.mean(said) for pair, said in answers.items() if sum(said)}
     try:
-        asked = read_asked(points, pairs, Columns(skip_unknown=skip))
+        asked = read_answers(points, pairs, skip_unknown=skip)
     except TableError as error:
         assert not means or (unknown and not skip), error  # noqa: PT017
         return

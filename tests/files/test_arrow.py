@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pairlearn.cli.app import app
-from pairlearn.cli.inputs import Columns, read_asked
+from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.cells import id_of
 from pairlearn.files.tables.reading import TableError, read_table
 
@@ -175,7 +175,7 @@ def test_long_decimals(tmp_path, digits):
     pq.write_table(pa.table({"a": [first], "b": [second], "t": ["same"]}), pairs)
     assert id_of(first) == "1" * digits
     assert id_of(Decimal("1" * digits + ".5")) == "1" * digits + ".5"
-    asked = read_asked(points, pairs, Columns())
+    asked = read_answers(points, pairs)
     assert asked.index.tolist() == [[0, 1]]
     result = CliRunner().invoke(app, ["check", str(points), str(pairs)])
     assert result.exit_code == 0, result.output

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pairlearn.files.tables import text_cells as texts
 from pairlearn.files.tables.cell_columns import HEAD, Cells
-from pairlearn.files.tables.cells import DATE_ORDERS, MISSING_WORDS, STYLES
+from pairlearn.files.tables.cells import DATE_ORDERS, MISSING_WORDS, NUMBER_STYLES
 from pairlearn.files.tables.make_cells import cells_of, join
 
 SETTINGS = {"deadline": None, "derandomize": True}
@@ -77,24 +77,25 @@ def see(cells):
     asked = {
         "cells": cells.tolist(),
         "missing": cells.missing().tolist(),
-        "present": cells.present().tolist(),
+        "present": cells.take(np.flatnonzero(~cells.missing())).tolist(),
         "categories": cells.categories().tolist(),
-        "distinct": cells.distinct_categories().tolist(),
+        "distinct": [part.tolist() for part in cells.categories().factorize()],
         "ids": cells.ids().tolist(),
         "lines": cells.ids().are_lines(),
         "separator": cells.have_separator(),
         "rows": cells.ids().rows_of(["", "3", "red", "nowhere"]),
         "all": [
-            (style, values.tobytes()) for style, values in cells.all_numbers().items()
+            (form, values.tobytes())
+            for found in (cells.all_numbers(), cells.all_days())
+            for form, values in found.items()
         ],
     }
-    for style in STYLES:
+    for style in NUMBER_STYLES:
         asked[style] = [part.tobytes() for part in cells.numbers(style)]
         if style != "point":
             asked["lone", style] = cells.lone_groups(style).tolist()
     for order in DATE_ORDERS:
         asked[order] = [part.tobytes() for part in cells.days(order)]
-        asked["all", order] = cells.are_days(order)
     return asked
 
 
@@ -103,7 +104,6 @@ def one_by_one(cells):
     plain = Cells(cells)
     plain.ids = lambda: Cells(Cells.ids(plain).tolist())
     plain.categories = lambda: Cells(Cells.categories(plain).tolist())
-    plain.present = lambda: Cells(Cells.present(plain).tolist())
     return plain
 
 
@@ -190,14 +190,14 @@ def test_values_of_other_types(values):
     assert type(cells) is Cells
     assert cells == values
     one = [Cells([value]) for value in values]
-    for style in STYLES:
+    for style in NUMBER_STYLES:
         read, fits = cells.numbers(style)
         assert read.tobytes() == b"".join(
             c.numbers(style).values.tobytes() for c in one
         )
         assert fits.tolist() == [bool(c.numbers(style).fits[0]) for c in one]
     for order in DATE_ORDERS:
-        assert cells.are_days(order) == all(c.are_days(order) for c in one)
+        assert (order in cells.all_days()) == all(order in c.all_days() for c in one)
     assert cells.missing().tolist() == [bool(c.missing()[0]) for c in one]
     assert cells.categories() == [c.categories()[0] for c in one]
 

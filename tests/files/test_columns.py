@@ -5,22 +5,19 @@ import csv
 import numpy as np
 import pytest
 
-from pairlearn.cli.inputs import Columns, read_asked
 from pairlearn.cli.predict import predict_table
+from pairlearn.files.tables.answered_pairs import read_answers, read_pairs
 from pairlearn.files.tables.encoder import (
     CellError,
     ReadNumbers,
-    look_at_columns,
     make_encoder,
-    tidy,
 )
 from pairlearn.files.tables.errors import OptionError
+from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.reading import (
     TableError,
     frame_of,
     read_chunks,
-    read_pairs,
-    read_points,
     read_table,
 )
 from tests.support.cli_files import POINTS, write
@@ -30,10 +27,10 @@ PAIRS = "left,right,answer\np1,p2,same\np2,p3,different\n"
 
 class TestFindingColumns:
     def find(self, tmp_path, points, pairs, **columns):
-        return read_asked(
+        return read_answers(
             write(tmp_path, "points.csv", points),
             write(tmp_path, "pairs.csv", pairs),
-            Columns(**columns),
+            **columns,
         )
 
     @pytest.mark.parametrize("name", ["ID", "Point ID", "item_id", "key", "name"])
@@ -159,10 +156,10 @@ class TestRowNumbers:
         ],
     )
     def test_where_they_begin_shows_or_is_said(self, tmp_path, pairs, first, index):
-        asked = read_asked(
+        asked = read_answers(
             write(tmp_path, "points.csv", self.points),
             write(tmp_path, "pairs.csv", pairs),
-            Columns(first_row=first),
+            first_row=first,
         )
         assert asked.index.tolist() == index
         assert any("no id column; its rows are numbered" in n for n in asked.notes)
@@ -178,27 +175,26 @@ class TestRowNumbers:
     )
     def test_what_cannot_be_told_is_an_error(self, tmp_path, pairs, message):
         with pytest.raises(TableError, match=message):
-            read_asked(
+            read_answers(
                 write(tmp_path, "points.csv", self.points),
                 write(tmp_path, "pairs.csv", pairs),
-                Columns(),
             )
 
     def test_a_feature_that_holds_the_numbers_by_chance(self, tmp_path):
         points = write(tmp_path, "points.csv", "x,y\n3,1\n1,1\n2,5\n4,7\n")
         pairs = write(tmp_path, "pairs.csv", "a,b,t\n1,2,1\n")
         with pytest.raises(TableError, match="--id 'x', or, if they are row numbers"):
-            read_asked(points, pairs, Columns())
+            read_answers(points, pairs)
 
 
 class TestBlankRows:
     pairs = "left,right,answer\n1,4,same\n2,5,different\n"
 
     def ask(self, tmp_path, points):
-        return read_asked(
+        return read_answers(
             write(tmp_path, "points.csv", points),
             write(tmp_path, "pairs.csv", self.pairs),
-            Columns(first_row=1),
+            first_row=1,
         )
 
     def test_in_one_column_they_are_missing_cells(self, tmp_path):
@@ -274,10 +270,10 @@ class TestReadPairs:
 class TestJoining:
     def join(self, tmp_path, rows, **columns):
         points = "id,x\n" + "".join(f"p{k},{k * k}\n" for k in range(6))
-        return read_asked(
+        return read_answers(
             write(tmp_path, "points.csv", points),
             write(tmp_path, "pairs.csv", "left,right,answer\n" + rows),
-            Columns(**columns),
+            **columns,
         )
 
     def test_several_answers_about_a_pair_become_their_mean(self, tmp_path):
@@ -311,8 +307,7 @@ class TestJoining:
 class TestEncoding:
     def look(self, tmp_path, text):
         points = read_points(write(tmp_path, "points.csv", text))
-        columns = look_at_columns(points)
-        return points, {column.name: column for column in columns}
+        return points, {column.name: column for column in points.columns}
 
     def test_what_columns_are(self, tmp_path):
         rows = [
@@ -335,13 +330,13 @@ class TestEncoding:
             "maybe": ("categories", ""),
         }
         assert "names or free text" in found["text"].note
-        frame = tidy(points, list(found.values()))
+        frame = points.frame
         assert list(frame.columns) == ["x", "comma", "group", "colour", "day", "maybe"]
         np.testing.assert_allclose(frame["comma"], np.arange(40) + 0.5)
         np.testing.assert_allclose(frame["group"], 1234 + np.arange(40) % 10 / 10)
         assert frame["day"].iloc[1] - frame["day"].iloc[0] == 1
 
-    def test_the_model_reads_text_as_the_tidy_frame_says(self, tmp_path):
+    def test_the_model_reads_text_as_the_frame_says(self, tmp_path):
         rows = [
             f"p{k};{k},5;{'red' if k % 3 else 'blue'};2024-01-{k % 28 + 1:02}"
             for k in range(40)
@@ -350,7 +345,7 @@ class TestEncoding:
         text = "id;x;colour;day\n" + "\n".join(rows) + "\n"
         points, found = self.look(tmp_path, text)
         columns = list(found.values())
-        frame = tidy(points, columns)
+        frame = points.frame
         encoder = make_encoder(columns).fit(frame)
         raw = frame_of(points.features, len(points))
         assert np.array_equal(encoder.transform(frame), encoder.transform(raw))
@@ -382,9 +377,9 @@ class TestEncoding:
     )
     def test_what_settles_the_decimal_sign(self, tmp_path, text, name, form, values):
         points = read_points(write(tmp_path, name, text))
-        column, *others = look_at_columns(points)
+        column, *_ = points.columns
         assert column.form == form
-        assert tidy(points, [column, *others])["x"].tolist() == values
+        assert points.frame["x"].tolist() == values
         # Thousands are told, whatever settles them.
         assert ("read as thousands, 1234" in column.note) == (1234 in values)
         assert bool(column.note) == (1234 in values)
@@ -400,7 +395,7 @@ class TestEncoding:
         rows = "".join(f"p{k};{cell}\n" for k, cell in enumerate(cells))
         points, found = self.look(tmp_path, "id;x\n" + rows)
         columns = list(found.values())
-        return make_encoder(columns).fit(tidy(points, columns))
+        return make_encoder(columns).fit(points.frame)
 
     @pytest.mark.parametrize(
         ("trained", "given", "message"),
@@ -448,7 +443,7 @@ class TestEncoding:
             "numbers",
             "numbers with decimal commas",
         ]
-        encoder = make_encoder(columns).fit(tidy(points, columns))
+        encoder = make_encoder(columns).fit(points.frame)
         new = frame_of({"x": ["2,5"], "y": ["1"]}, 1)
         assert encoder.transform(new).tolist() == [[2.5, 1]]
         with pytest.raises(CellError, match=r"column 'x' holds '1\.234'"):

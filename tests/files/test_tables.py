@@ -8,12 +8,12 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from pairlearn.cli.inputs import Columns, read_asked
+from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.cells import days_of, id_of, is_missing, number_of, text_of
+from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.reading import (
     TableError,
     read_chunks,
-    read_points,
     read_table,
 )
 from tests.support.cli_files import POINTS, write
@@ -224,7 +224,7 @@ class TestArrow:
         table = pa.table({"id": [7.0, 8.0, 9.0], "x": [1.0, 2.0, 3.0]})
         pq.write_table(table, points)
         pairs = write(tmp_path, "pairs.csv", "a,b,t\n7,8,1\n8,9,-1\n")
-        asked = read_asked(points, pairs, Columns())
+        asked = read_answers(points, pairs)
         assert asked.index.tolist() == [[0, 1], [1, 2]]
 
     @pytest.mark.parametrize("where", ["points", "pairs"])
@@ -241,7 +241,7 @@ class TestArrow:
             pa.table({"left": left, "right": [2**53 + 2], "answer": ["same"]}), pairs
         )
         with pytest.raises(TableError, match="too large to be exact") as caught:
-            read_asked(points, pairs, Columns())
+            read_answers(points, pairs)
         assert f"{where}.parquet, row 1" in str(caught.value)
 
 

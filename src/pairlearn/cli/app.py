@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import pairlearn
 from pairlearn.cli import commands
 from pairlearn.cli.datasets import datasets
-from pairlearn.cli.exits import code_of, reason, told
+from pairlearn.cli.exits import code_of, end, reason, reporting_errors
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def demo(
     Uses the breast cancer data that ships inside scikit-learn. The labels serve to
     answer "same or different?" for random pairs, and at the end to check the result.
     """
-    with told() as written:
+    with reporting_errors() as written:
         from pairlearn.cli.demo import FORMATS, draw, run, show
         from pairlearn.cli.outputs import check_output
         from pairlearn.cli.show import show_written
@@ -111,11 +111,6 @@ def demo(
         draw(result, out)
         written.append(out)
         show_written("Figure", out)
-
-
-def _stop(message: str, code: int = 1) -> NoReturn:
-    typer.echo(message, err=True)
-    raise typer.Exit(code)
 
 
 def _check_jobs(jobs: int) -> int:
@@ -178,7 +173,7 @@ def reproduce(
     goes on where it was when the same command is given again. At the end a report
     is written to the same folder: report.html, report.md and the figures.
     """
-    with told() as written:
+    with reporting_errors() as written:
         from pairlearn.cli.reproduce import Display
         from pairlearn.reproduce.experiment import Options
         from pairlearn.reproduce.runner import MissingDataError, plan, reproduce
@@ -188,8 +183,7 @@ def reproduce(
             if not plan(experiments, options):
                 raise ValueError("no experiment has these data sets and these methods")
         except ValueError as error:
-            typer.echo(str(error), err=True)
-            raise typer.Exit(2) from None
+            end(str(error), 2)
         display, problem = Display(), None
         try:
             with display:
@@ -208,18 +202,19 @@ def reproduce(
         except MissingDataError as error:
             problem = str(error)  # all that needs other data was run
         except KeyboardInterrupt as stop:
-            _stop(f"stopped. {display.resume()}", code_of(stop))
+            end(f"stopped. {display.resume()}", code_of(stop))
         except BrokenExecutor:
-            _stop(
+            end(
                 "a worker was ended from outside, perhaps because memory ran out; "
-                f"fewer --jobs need less. {display.resume()}"
+                f"fewer --jobs need less. {display.resume()}",
+                1,
             )
         except OSError as error:
-            _stop(reason(error))
+            end(reason(error), 1)
         if display.stored or display.there:
             _report(out, written)
         if problem is not None:
-            _stop(problem)
+            end(problem, 1)
 
 
 @app.command(rich_help_panel=PAPER)
@@ -229,7 +224,7 @@ def report(
     ],
 ) -> None:
     """Write the report of a reproduction: report.html, report.md and figures."""
-    with told() as written:
+    with reporting_errors() as written:
         _report(folder, written)
 
 

@@ -8,22 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pairlearn.cli.fit import note_on_noise, telling
-from pairlearn.cli.inputs import Columns, read_asked
-from pairlearn.cli.predict import check_columns, frame_for_model, wanted_columns
-from pairlearn.cli.training_points import find_twins, recognise
+from pairlearn.cli.fit import note_on_noise, warnings_as_notes
+from pairlearn.cli.predict import (
+    check_columns,
+    frame_for_model,
+    placing_errors,
+    wanted_columns,
+)
+from pairlearn.cli.training_points import find_equal_rows, find_known_points
 from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
-from pairlearn.files.tables.encoder import CellError
+from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.errors import TableError
 from pairlearn.trust.certify import certify
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from pairlearn.cli.training_points import Recognised
+    from pairlearn.cli.training_points import KnownPoints
     from pairlearn.data.types import Floats, Ints
-    from pairlearn.files.tables.reading import Points, Table
+    from pairlearn.files.tables.points import Points
+    from pairlearn.files.tables.reading import Table
     from pairlearn.trust.certificate import Certificate
 
 __all__ = ["Certified", "certify_tables"]
@@ -34,7 +40,6 @@ class Certified:
     """A certificate, and how it came about."""
 
     certificate: Certificate
-    n_answered: int
     n_seen: int
     n_shared: int
     notes: list[str]
@@ -45,7 +50,7 @@ def certify_tables(
     about: dict[str, Any],
     points: Path,
     pairs: Path,
-    columns: Columns,
+    reading: Mapping[str, Any],
     *,
     confidence: float = 0.95,
     noise: Any = "auto",
@@ -64,8 +69,8 @@ def certify_tables(
         What was stored beside it.
     points, pairs : Path
         The tables.
-    columns : Columns
-        How they are to be understood.
+    reading : dict
+        How they are to be read: arguments of `read_answers`.
     confidence : float
         As for :func:`pairlearn.certify`.
     noise : "auto", None, float or tuple
@@ -77,21 +82,21 @@ def certify_tables(
     -------
     Certified
     """
-    asked = read_asked(points, pairs, columns)
-    notes = asked.notes
-    table = asked.points.table
+    answered = read_answers(points, pairs, **reading)
+    notes = answered.notes
+    table = answered.points.table
     wanted = wanted_columns(model, about)
     check_columns(table, wanted)
     frame = frame_for_model(table, wanted)
-    given, t = Pairs(frame, asked.index), asked.t
+    given, t = Pairs(frame, answered.index), answered.t
     used = given.used_points()
     known, index = None, given.index
     if about.get("seen") is not None:
         encoded = _encoded(model, table, frame)[used]
-        known = recognise(about["seen"], encoded, _ids(asked.points, used))
-        twins = find_twins(encoded, used, given.n_points)
-        if not twins.by_nature and not (known and known.by_nature):
-            index = twins.group[index]
+        known = find_known_points(about["seen"], encoded, _ids(answered.points, used))
+        equal_rows = find_equal_rows(encoded, used, given.n_points)
+        if not equal_rows.repeat and not (known and known.repeat):
+            index = equal_rows.group[index]
     fresh = np.arange(len(given))
     if known is None:
         notes.append(
@@ -106,7 +111,7 @@ def certify_tables(
     soft = int(np.sum(np.abs(t[kept]) != 1))
     if soft:
         notes.append(f"{soft} soft or divided answer(s) count by their sign")
-    with telling(notes):
+    with warnings_as_notes(notes):
         certificate = certify(
             model,
             given[kept],
@@ -116,17 +121,17 @@ def certify_tables(
         )
     if noise == "auto":
         notes += note_on_noise(model, certificate)
-    notes += asked.note_on_hard_pairs()
+    notes += answered.note_on_hard_pairs()
     n_shared = len(fresh) - len(kept)
     if n_shared:
         notes.append(
             f"{n_shared} pair(s) that share a point with another, or hold an equal "
             "one, were left out"
         )
-    return Certified(certificate, len(given), n_seen, n_shared, notes)
+    return Certified(certificate, n_seen, n_shared, notes)
 
 
-def _fresh(known: Recognised, used: Ints, pairs: Pairs, notes: list[str]) -> Ints:
+def _fresh(known: KnownPoints, used: Ints, pairs: Pairs, notes: list[str]) -> Ints:
     """Return the numbers of the pairs of new points, and tell about the others."""
 
     def holding(some: Any) -> Any:
@@ -135,7 +140,7 @@ def _fresh(known: Recognised, used: Ints, pairs: Pairs, notes: list[str]) -> Int
         mask[used] = some
         return mask[pairs.index].any(axis=1)
 
-    seen, by_id = holding(known.seen), holding(known.by_id)
+    seen, by_id = holding(known.learnt_from), holding(known.by_id)
     n_seen, n_fresh = int(np.sum(seen)), int(np.sum(~seen))
     n_by_id = int(np.sum(by_id))
     how = f"{n_by_id} known by an id, {n_seen - n_by_id} by equal features alone"
@@ -146,7 +151,7 @@ def _fresh(known: Recognised, used: Ints, pairs: Pairs, notes: list[str]) -> Int
     )
     if not n_fresh:
         way_out = f". {about_ids}" * bool(changed)
-        if known.by_nature and not known.ids:
+        if known.repeat and not known.ids:
             way_out = (
                 ". Rows repeat in these data, so that points without ids cannot be "
                 "told apart: make the model from a table with an id column"
@@ -182,13 +187,10 @@ def _ids(points: Points, rows: Ints) -> list[str] | None:
     """Return the ids of some points; None for row numbers, which tell nothing."""
     if points.id_column is None:
         return None
-    return [points.ids[row] for row in rows.tolist()]
+    return points.ids.take(rows).tolist()
 
 
 def _encoded(model: Any, table: Table, frame: Any) -> Floats:
     """Return points as numbers; refuse cells that are not what they once were."""
-    try:
-        with telling([]):
-            return np.asarray(model[0].transform(frame), dtype=float)
-    except CellError as error:
-        raise TableError(f"{table.place(error.row)}: {error}") from None
+    with placing_errors(table), warnings_as_notes([]):
+        return np.asarray(model[0].transform(frame), dtype=float)

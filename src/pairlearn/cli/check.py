@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.cli.inputs import Asked, Columns, read_asked
 from pairlearn.data.pairs import Pairs
-from pairlearn.files.tables.encoder import look_at_columns
+from pairlearn.files.tables.answered_pairs import read_answers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from pairlearn.files.tables.answered_pairs import AnsweredPairs
 
 __all__ = ["Checked", "check_tables"]
 
@@ -23,50 +25,31 @@ class Checked:
 
     Attributes
     ----------
-    asked : Asked
+    answered : AnsweredPairs
         The pairs with their answers.
-    n_same, n_different, n_soft : int
-        Pairs by their answers; soft ones are counted in all.
-    n_points, n_without : int
-        Points, and those in no answered pair.
-    n_components, largest : int
-        Groups of points that answers join, and the points of the largest.
-    n_redundant : int
-        Answers that follow from others.
-    n_implied : int
-        Pairs whose answer is given or follows from those given.
+    facts : list of tuple
+        (name, value), to be printed.
     cycles : list of list
         Contradictions: (line, left id, right id, answer) of each pair on a closed path,
         the refuted one first.
     n_contradictions : int
         How many there are.
-    n_disjoint : int
-        Pairs that share no point, as a certificate needs them.
     columns : list of tuple
         (name, what it is) for each column of the points.
     notes : list of str
         What to tell.
     """
 
-    asked: Asked
-    n_same: int
-    n_different: int
-    n_soft: int
-    n_points: int
-    n_without: int
-    n_components: int
-    largest: int
-    n_redundant: int
-    n_implied: int
-    n_contradictions: int
-    n_disjoint: int
+    answered: AnsweredPairs
+    facts: list[tuple[str, str]]
     cycles: list[list[tuple[int, str, str, float]]]
+    n_contradictions: int
     columns: list[tuple[str, str]]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
 
 def check_tables(
-    points: Path, pairs: Path, columns: Columns, *, most: int = 10
+    points: Path, pairs: Path, reading: Mapping[str, Any], *, most: int = 10
 ) -> Checked:
     """Look at a table of points and at answers about pairs of them.
 
@@ -74,8 +57,8 @@ def check_tables(
     ----------
     points, pairs : Path
         The tables.
-    columns : Columns
-        How they are to be understood.
+    reading : dict
+        How they are to be read: arguments of `read_answers`.
     most : int
         How many contradictions to show.
 
@@ -83,13 +66,13 @@ def check_tables(
     -------
     Checked
     """
-    asked = read_asked(points, pairs, columns)
-    look = look_at_columns(asked.points)
-    n_points = len(asked.points)
+    answered = read_answers(points, pairs, **reading)
+    columns = answered.points.columns
+    n_points = len(answered.points)
     # The graph needs no features, nor the points that no answer is about.
-    used, index = np.unique(asked.index, return_inverse=True)
+    used, index = np.unique(answered.index, return_inverse=True)
     given = Pairs(np.zeros((len(used), 1)), index.reshape(-1, 2))
-    t = asked.t
+    t = answered.t
     sizes = np.bincount(given.components())
     certain = np.abs(t) == 1
     sure = given[certain]
@@ -97,29 +80,44 @@ def check_tables(
     # A forest of the certain answers has one fewer links than points, in each tree.
     n_needed = len(joined) - len(np.unique(sure.components()[joined]))
     found = given.contradictions(t)
-    ids, (left, right) = asked.points.ids, asked.index.T
+    ids, (left, right) = answered.points.ids, answered.index.T
     cycles = [
         [
-            (asked.lines[k][0], ids[left[k]], ids[right[k]], float(t[k]))
+            (answered.lines[k][0], ids[left[k]], ids[right[k]], float(t[k]))
             for k in cycle.tolist()
         ]
         for cycle in found[:most]
     ]
-    notes = asked.notes + [column.note for column in look if column.note]
+    n_same, n_soft = int(np.sum(t > 0)), int(np.sum(~certain))
+    n_disagreeing = answered.n_disagreeing
+    n_redundant = int(certain.sum()) - n_needed
+    n_implied = given.closure(t).n_answers
+    n_disjoint = len(given.disjoint(random_state=0))
+    facts = [
+        ("points", f"{n_points:,}; {n_points - len(used):,} without an answer"),
+        ("rows of answers", f"{answered.n_rows:,}; {answered.n_unsure:,} unsure"),
+        (
+            "pairs",
+            f"{len(t):,}: {n_same:,} same, {int(np.sum(t < 0)):,} different"
+            + f" ({n_soft:,} soft or divided)" * bool(n_soft),
+        ),
+        ("components", f"{len(sizes):,} groups of points that answers join"),
+        ("", f"the largest has {int(sizes.max(initial=0)):,} points"),
+        (
+            "contradictions",
+            f"{len(found):,} between pairs"
+            + f"; {n_disagreeing:,} pairs have answers that disagree"
+            * bool(n_disagreeing),
+        ),
+        ("redundant", f"{n_redundant:,} answers follow from the others"),
+        ("closure", f"{n_implied:,} pairs have an answer, given or implied"),
+        ("for a certificate", f"{n_disjoint:,} pairs share no point with each other"),
+    ]
     return Checked(
-        asked=asked,
-        n_same=int(np.sum(t > 0)),
-        n_different=int(np.sum(t < 0)),
-        n_soft=int(np.sum(~certain)),
-        n_points=n_points,
-        n_without=n_points - len(used),
-        n_components=len(sizes),
-        largest=int(sizes.max(initial=0)),
-        n_redundant=int(certain.sum()) - n_needed,
-        n_implied=given.closure(t).n_answers,
-        n_contradictions=len(found),
-        n_disjoint=len(given.disjoint(random_state=0)),
-        cycles=cycles,
-        columns=[(column.name, column.how) for column in look],
-        notes=notes,
+        answered,
+        facts,
+        cycles,
+        len(found),
+        [(column.name, column.how) for column in columns],
+        answered.notes + [column.note for column in columns if column.note],
     )

@@ -11,92 +11,77 @@ from typing import Annotated, Any
 
 import typer
 
-from pairlearn.cli.exits import told
+from pairlearn.cli.exits import reporting_errors
 from pairlearn.files.tables.errors import OptionError, TableError
 
 __all__ = ["certify", "check", "explain", "fit", "predict"]
 
-_TABLE = {"exists": True, "dir_okay": False, "readable": True, "show_default": False}
 _OF_TABLES = "How the tables are to be read"
+_READING = ("id", "left", "right", "answer", "first_row", "soft", "skip_unknown")
+
+
+def _table(metavar: str, what: str) -> Any:
+    """Return the argument for a file that is read."""
+    return typer.Argument(
+        metavar=metavar,
+        help=what,
+        exists=True,
+        dir_okay=False,
+        readable=True,
+        show_default=False,
+    )
+
+
+def _column(what: str) -> Any:
+    """Return the option that names a column."""
+    return typer.Option(
+        metavar="COLUMN",
+        help=what,
+        show_default="found by its name",
+        rich_help_panel=_OF_TABLES,
+    )
+
+
+def _of_tables(name: str, what: str, **more: Any) -> Any:
+    """Return an option on how the tables are to be read."""
+    return typer.Option(name, help=what, rich_help_panel=_OF_TABLES, **more)
+
 
 PointsFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="POINTS", help="Table of points: CSV, TSV, Parquet, Arrow.", **_TABLE
-    ),
+    Path, _table("POINTS", "Table of points: CSV, TSV, Parquet, Arrow.")
 ]
-PairsFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PAIRS", help="Table of pairs and answers about them.", **_TABLE
-    ),
-]
-ModelFile = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", help="A model that `fit` wrote.", **_TABLE),
-]
-Id = Annotated[
-    str | None,
-    typer.Option(
-        "--id",
-        metavar="COLUMN",
-        help="Column of the points that holds their ids.",
-        show_default="found by its name",
-        rich_help_panel=_OF_TABLES,
-    ),
-]
+PairsFile = Annotated[Path, _table("PAIRS", "Table of pairs and answers about them.")]
+ModelFile = Annotated[Path, _table("MODEL", "A model that `fit` wrote.")]
+Id = Annotated[str | None, _column("Column of the points that holds their ids.")]
 Left = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of the pairs with the id of the one point.",
-        show_default="found by its name",
-        rich_help_panel=_OF_TABLES,
-    ),
+    str | None, _column("Column of the pairs with the id of the one point.")
 ]
 Right = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of the pairs with the id of the other point.",
-        show_default="found by its name",
-        rich_help_panel=_OF_TABLES,
-    ),
+    str | None, _column("Column of the pairs with the id of the other point.")
 ]
-Answer = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of the pairs with the answers.",
-        show_default="found by its name",
-        rich_help_panel=_OF_TABLES,
-    ),
-]
+Answer = Annotated[str | None, _column("Column of the pairs with the answers.")]
 FirstRow = Annotated[
     int | None,
-    typer.Option(
+    _of_tables(
         "--first-row",
+        "Points have no ids; the pairs hold row numbers, counted from 0 or 1.",
         min=0,
         max=1,
-        help="Points have no ids; the pairs hold row numbers, counted from 0 or 1.",
         show_default=False,
-        rich_help_panel=_OF_TABLES,
     ),
 ]
 Soft = Annotated[
     bool,
-    typer.Option(
+    _of_tables(
         "--soft",
-        help="Answers are numbers from -1 (surely different) to 1 (surely the same).",
-        rich_help_panel=_OF_TABLES,
+        "Answers are numbers from -1 (surely different) to 1 (surely the same).",
     ),
 ]
 SkipUnknown = Annotated[
     bool,
-    typer.Option(
+    _of_tables(
         "--skip-unknown",
-        help="Leave out pairs of points that are not in the table of points.",
-        rich_help_panel=_OF_TABLES,
+        "Leave out pairs of points that are not in the table of points.",
     ),
 ]
 Quiet = Annotated[
@@ -187,7 +172,7 @@ def fit(
 
         pairlearn fit points.csv pairs.csv -o model.skops --majority healthy
     """
-    with told() as written:
+    with reporting_errors() as written:
         from pairlearn.cli.outputs import check_output, write_model
         from pairlearn.cli.show import Progress, show_fit, show_notes, show_written
 
@@ -203,11 +188,11 @@ def fit(
             from pairlearn.cli.fit import FitOptions, fit_tables
             from pairlearn.cli.quick_imports import import_skops
 
-            columns = _columns(id, left, right, answer, first_row, soft, skip_unknown)
+            reading = _reading(id, left, right, answer, first_row, soft, skip_unknown)
             summary, about = fit_tables(
                 points,
                 pairs,
-                columns,
+                reading,
                 FitOptions(
                     names,
                     largest,
@@ -258,7 +243,7 @@ def predict(
 
         pairlearn predict model.skops points.csv -o predictions.csv
     """
-    with told() as written:
+    with reporting_errors() as written:
         from pairlearn.cli.outputs import check_output
         from pairlearn.cli.show import Progress, show_notes, show_predicted
 
@@ -315,7 +300,7 @@ def certify(
 
         pairlearn certify model.skops points.csv fresh-pairs.csv
     """
-    with told():
+    with reporting_errors():
         from pairlearn.cli.show import Progress, show_certified, show_notes
 
         if not 0 < confidence < 1:
@@ -335,7 +320,7 @@ def certify(
                 about,
                 points,
                 pairs,
-                _columns(id, left, right, answer, first_row, soft, skip_unknown),
+                _reading(id, left, right, answer, first_row, soft, skip_unknown),
                 confidence=confidence,
                 noise=rate,
                 seed=seed,
@@ -351,14 +336,7 @@ def explain(
     model: ModelFile,
     points: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[POINTS]",
-            help="Points to measure importance with; else as it was in fit.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-            show_default=False,
-        ),
+        _table("[POINTS]", "Points to measure importance with; else as it was in fit."),
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many columns to list.")] = 30,
     seed: Seed = 0,
@@ -373,7 +351,7 @@ def explain(
 
         pairlearn explain model.skops
     """
-    with told():
+    with reporting_errors():
         from pairlearn.cli.outputs import digest_of
         from pairlearn.cli.show import (
             Progress,
@@ -437,39 +415,28 @@ def check(
 
         pairlearn check points.csv pairs.csv
     """
-    with told():
+    with reporting_errors():
         from pairlearn.cli.show import Progress, show_checked
 
         with Progress() as progress:
             progress.step("reading the tables")
             from pairlearn.cli.check import check_tables
 
-            columns = _columns(id, left, right, answer, first_row, soft, skip_unknown)
-            found = check_tables(points, pairs, columns, most=most)
+            reading = _reading(id, left, right, answer, first_row, soft, skip_unknown)
+            found = check_tables(points, pairs, reading, most=most)
         show_checked(found)
-    if strict and (found.n_contradictions or found.asked.n_disagreeing):
+    if strict and (found.n_contradictions or found.answered.n_disagreeing):
         typer.echo(
             f"--strict: {found.n_contradictions:,} contradictions between pairs, "
-            f"{found.asked.n_disagreeing:,} pairs whose own answers disagree",
+            f"{found.answered.n_disagreeing:,} pairs whose own answers disagree",
             err=True,
         )
         raise typer.Exit(1)
 
 
-def _columns(
-    id: str | None,  # noqa: A002
-    left: str | None,
-    right: str | None,
-    answer: str | None,
-    first_row: int | None,
-    soft: bool,
-    skip_unknown: bool,
-) -> Any:
-    from pairlearn.cli.inputs import Columns
-
-    if id is not None and first_row is not None:
-        raise OptionError("give --id or --first-row, not both")
-    return Columns(id, left, right, answer, first_row, soft, skip_unknown)
+def _reading(*values: Any) -> dict[str, Any]:
+    """Return the options on how tables are read as arguments of `read_answers`."""
+    return dict(zip(_READING, values, strict=True))
 
 
 def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
@@ -479,11 +446,11 @@ def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
 
     import_skops()
     from pairlearn import load
-    from pairlearn.cli.fit import telling
+    from pairlearn.cli.fit import warnings_as_notes
     from pairlearn.files.saving import describe
 
     notes: list[str] = []
-    with telling(notes):
+    with warnings_as_notes(notes):
         model = load(path)
     about = describe(path)["about"]
     return model, about if isinstance(about, dict) else {}, notes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from pairlearn.cli.exits import told
+from pairlearn.cli.exits import reporting_errors
 
 if TYPE_CHECKING:
     from pairlearn.cli.practice import DataSet, Practice
@@ -56,7 +56,7 @@ def datasets(
     true classes, for looking them up at the end only. The first few ship with
     scikit-learn and need no download.
     """
-    with told() as written:
+    with reporting_errors() as written:
         if name is None:
             if out is not None:
                 _stop("say which data set to write, such as `cancer`", 2)

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from pairlearn import CIPSClassifier, Pairs, certify, make_pair_pipeline
+from pairlearn.plot import plot_scores
 from pairlearn.system.writing import replacing
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ FORMATS = (".png", ".svg", ".pdf")
 N_TRAIN_POINTS = 300
 N_TRAIN_PAIRS = 400
 CLASSES = ("malignant", "benign")
-COLOURS = {"malignant": "#c44e52", "benign": "#4c72b0"}
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class DemoResult:
     """What the demo found."""
 
     n_train_pairs: int
-    n_train_points: int
     seconds: float
     assignment_p_value: float
     certificates: list[Certificate]  # from ever more pairs; the last is the result
     true_error: float
-    scores: Floats
+    classifier: Any
+    X: Floats  # unseen points, and their classes
     y: NDArray[Any]
 
 
@@ -74,12 +74,12 @@ def run(seed: int = 0) -> DemoResult:
     steps = [*range(10, len(fresh), 4), len(fresh)]
     return DemoResult(
         n_train_pairs=len(asked),
-        n_train_points=len(train),
         seconds=seconds,
         assignment_p_value=clf[-1].assignment_.p_value,
         certificates=[certify(clf, fresh[:m], t_fresh[:m]) for m in steps],
         true_error=float(np.mean(clf.predict(X[rest]) != y[rest])),
-        scores=clf.decision_function(X[rest]),
+        classifier=clf,
+        X=X[rest],
         y=y[rest],
     )
 
@@ -133,29 +133,14 @@ def draw(result: DemoResult, path: Path) -> None:
 
 
 def _draw_scores(axes: Any, result: DemoResult) -> None:
-    # A few extreme scores would squeeze the rest, so the outermost 1 % pile up.
-    reach = np.quantile(np.abs(result.scores), 0.99)
-    bins = np.linspace(-reach, reach, 37)
-    shown = np.clip(result.scores, -reach, reach)
-    groups = [shown[result.y == name] for name in CLASSES]
-    axes.hist(
-        groups,
-        bins,
-        stacked=True,
-        edgecolor="white",
-        linewidth=0.4,
-        color=[COLOURS[c] for c in CLASSES],
-        label=CLASSES,
-    )
-    axes.axvline(0, color="black", linewidth=1.2, linestyle="--")
+    plot_scores(result.classifier, result.X, y=result.y, ax=axes)
+    axes.legend(frameon=False, loc="upper left")
     axes.set_xlabel("score f(x) of unseen points")
-    axes.set_ylabel("points, stacked")
     axes.set_title(
         f"The boundary, drawn by {result.n_train_pairs} answers\n“same or different?”",
         fontsize=11,
         loc="left",
     )
-    axes.legend(frameon=False, title="true class", alignment="left")
 
 
 def _draw_certificates(axes: Any, result: DemoResult) -> None:

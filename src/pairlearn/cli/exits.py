@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["UNPRINTED", "Terminated", "code_of", "end", "in_order", "reason", "told"]
+__all__ = ["Terminated", "code_of", "end", "in_order", "reason", "reporting_errors"]
 
 # All was done, but what was to be printed could not be.
 UNPRINTED = 3
@@ -92,7 +92,7 @@ def in_order() -> Iterator[None]:
 
 
 @contextmanager
-def told() -> Iterator[list[Path]]:
+def reporting_errors() -> Iterator[list[Path]]:
     """Turn whatever goes wrong into one clear message and an exit code.
 
     1: a problem in the data or with a file, 2: wrong usage, 3: what was to be printed

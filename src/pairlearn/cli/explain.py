@@ -17,7 +17,7 @@ _BATCH = 5000
 
 
 def changes_of_side(
-    model: Any, frame: Any, random_state: int = 0, *, columns: list[str] | None = None
+    model: Any, frame: Any, random_state: int = 0
 ) -> list[tuple[str, float]] | None:
     """Return for each column how many points change sides when it is shuffled.
 
@@ -34,8 +34,6 @@ def changes_of_side(
         Points.
     random_state : int
         Seed.
-    columns : list of str, optional
-        The columns to look at; None: all.
 
     Returns
     -------
@@ -44,7 +42,7 @@ def changes_of_side(
     """
     import pandas as pd
 
-    names = list(frame.columns) if columns is None else columns
+    names = list(frame.columns)
     if len(names) > _MOST_COLUMNS or len(frame) < 2:
         return None
     rng = check_random_state(random_state)
@@ -60,7 +58,7 @@ def changes_of_side(
             copy = points.copy()
             # From all points, so that few points still show the column's values.
             drawn = frame[name].iloc[rng.permutation(len(frame))[:n_rows]]
-            copy[name] = drawn.to_numpy()
+            copy[name] = drawn.array
             copies.append(copy)
         after = model.predict(pd.concat(copies, ignore_index=True))
         moved = after.reshape(len(copies), n_rows) != before

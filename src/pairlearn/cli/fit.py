@@ -13,11 +13,10 @@ from sklearn.utils import check_random_state
 
 import pairlearn
 from pairlearn.cli.explain import changes_of_side
-from pairlearn.cli.inputs import Asked, Columns, read_asked
 from pairlearn.cli.summary import FitSummary
-from pairlearn.cli.training_points import find_twins, remember
-from pairlearn.data.pairs import Pairs
-from pairlearn.files.tables.encoder import look_at_columns, make_encoder, tidy
+from pairlearn.cli.training_points import find_equal_rows, make_fingerprints
+from pairlearn.files.tables.answered_pairs import read_answers
+from pairlearn.files.tables.encoder import make_encoder
 from pairlearn.files.tables.errors import TableError
 from pairlearn.models.auto import PairClassifier
 from pairlearn.models.compose import make_pair_pipeline
@@ -25,11 +24,14 @@ from pairlearn.trust.certificate import RIGHT
 from pairlearn.trust.certify import certify, keep_aside, rates_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, Ints
-    from pairlearn.files.tables.encoder import Column
+    from pairlearn.files.tables.answered_pairs import AnsweredPairs
+    from pairlearn.files.tables.column_kinds import Column
+    from pairlearn.files.tables.points import Points
     from pairlearn.trust.certificate import Certificate
 
 __all__ = ["FitOptions", "about", "fit_tables", "note_on_noise"]
@@ -74,7 +76,7 @@ class FitOptions:
 def fit_tables(
     points: Path,
     pairs: Path,
-    columns: Columns,
+    reading: Mapping[str, Any],
     options: FitOptions,
     step: Callable[[str], None] = lambda _: None,
 ) -> tuple[FitSummary, dict[str, Any]]:
@@ -84,8 +86,8 @@ def fit_tables(
     ----------
     points, pairs : Path
         The tables.
-    columns : Columns
-        How they are to be understood.
+    reading : dict
+        How they are to be read: arguments of `read_answers`.
     options : FitOptions
         How the model is to be made.
     step : callable
@@ -100,29 +102,75 @@ def fit_tables(
     """
     start = time.perf_counter()
     step("reading the tables")
-    asked = read_asked(points, pairs, columns)
-    notes = asked.notes
-    found = look_at_columns(asked.points)
-    notes += [column.note for column in found if column.note]
-    frame = tidy(asked.points, found)
-    given, t = Pairs(frame, asked.index), asked.t
-    notes += notes_about_answers(given, t, asked)
-    if len(given) < 2 or np.all(t > 0) or np.all(t < 0):
+    answered = _read(points, pairs, reading)
+    given, t, notes = answered.pairs, answered.t, answered.notes
+    rng = check_random_state(options.seed)
+    trained, kept = _split(answered, options, rng)
+    step(f"learning from {len(trained)} pair(s)")
+    model = _learn(answered, trained, options)
+    step("testing the model")
+    certificate = _test(model, answered, kept, options)
+    notes += _notes_about_model(model, given.X, certificate, options, rng)
+    importance = changes_of_side(model, given.X, options.seed)
+    suspicious = None
+    if options.suspicious:
+        step("looking for suspicious answers")
+        suspicious = _suspicious(answered, options.seed)
+    summary = FitSummary(
+        model=model,
+        points=given.X,
+        ids=answered.points.ids,
+        pairs=given,
+        t=t,
+        certificate=certificate,
+        certificate_pairs=len(kept),
+        candidates=model[-1].candidates_,
+        suspicious=suspicious,
+        notes=notes,
+        columns=[(column.name, _how(column)) for column in answered.points.columns],
+        source={"points": points.name, "pairs": pairs.name},
+        seconds=time.perf_counter() - start,
+        classes=options.classes,
+        importance=importance,
+        version=pairlearn.__version__,
+    )
+    return summary, about(summary, answered, trained, options)
+
+
+def _read(points: Path, pairs: Path, reading: Mapping[str, Any]) -> AnsweredPairs:
+    """Read the tables, and refuse answers of one kind."""
+    answered = read_answers(points, pairs, **reading)
+    answered.notes += [c.note for c in answered.points.columns if c.note]
+    answered.notes += notes_about_answers(answered)
+    t = answered.t
+    if len(t) < 2 or np.all(t > 0) or np.all(t < 0):
         only = "same" if np.all(t > 0) else "different"
         raise TableError(
-            f"{pairs.name} holds {len(given)} pair(s), and all are answered '{only}'; "
+            f"{pairs.name} holds {len(t)} pair(s), and all are answered '{only}'; "
             "answers of both kinds are needed to tell two classes apart"
         )
-    rng = check_random_state(options.seed)
-    trained, kept = _divide(given, t, found, options.holdout, rng, notes)
+    return answered
+
+
+def _split(answered: AnsweredPairs, options: FitOptions, rng: Any) -> tuple[Ints, Ints]:
+    """Return the numbers of the pairs to train on, and to keep for the certificate."""
+    given, notes = answered.pairs, answered.notes
+    trained, kept = _divide(
+        given, answered.t, answered.points.columns, options.holdout, rng, notes
+    )
     n_between = len(given) - len(trained) - len(kept)
     if n_between:
         notes.append(
             f"{n_between} pair(s) share a point with the {len(kept)} kept aside for "
             "the certificate, and are used for neither; --holdout 0 trains on all"
         )
+    return trained, kept
+
+
+def _learn(answered: AnsweredPairs, trained: Ints, options: FitOptions) -> Any:
+    """Return a model that has learnt from some of the pairs."""
     model = make_pair_pipeline(
-        make_encoder(found),
+        answered.points.make_encoder(),
         PairClassifier(
             classes=options.classes,
             majority=options.majority,
@@ -130,12 +178,19 @@ def fit_tables(
             random_state=options.seed,
         ),
     )
-    step(f"learning from {len(trained)} pair(s)")
-    with telling(notes):
-        model.fit(given[trained], t[trained])
-    step("testing the model")
-    with telling(notes):
-        certificate = _certificate(model, given[kept], t[kept], options, notes)
+    with warnings_as_notes(answered.notes):
+        return model.fit(answered.pairs[trained], answered.t[trained])
+
+
+def _test(
+    model: Any, answered: AnsweredPairs, kept: Ints, options: FitOptions
+) -> Certificate | None:
+    """Return the certificate of a model, and note what it rests on."""
+    notes = answered.notes
+    with warnings_as_notes(notes):
+        certificate = _certificate(
+            model, answered.pairs[kept], answered.t[kept], options, notes
+        )
     if options.holdout and not len(kept):
         outcome = (
             "there is no certificate"
@@ -150,32 +205,8 @@ def fit_tables(
     if options.noise == "auto":
         notes += note_on_noise(model, certificate)
     if certificate is not None:
-        notes += asked.note_on_hard_pairs()
-    notes += _notes_about_model(model, frame, certificate, options, rng)
-    importance = changes_of_side(model, frame, options.seed)
-    suspicious = None
-    if options.suspicious:
-        step("looking for suspicious answers")
-        suspicious = _suspicious(found, given, t, options.seed)
-    summary = FitSummary(
-        model=model,
-        points=frame,
-        ids=asked.points.ids,
-        pairs=given,
-        t=t,
-        certificate=certificate,
-        certificate_pairs=len(kept),
-        candidates=model[-1].candidates_,
-        suspicious=suspicious,
-        notes=notes,
-        columns=[(column.name, _how(column)) for column in found],
-        source={"points": points.name, "pairs": pairs.name},
-        seconds=time.perf_counter() - start,
-        classes=options.classes,
-        importance=importance,
-        version=pairlearn.__version__,
-    )
-    return summary, about(summary, found, asked, trained, options)
+        notes += answered.note_on_hard_pairs()
+    return certificate
 
 
 def _divide(
@@ -188,14 +219,14 @@ def _divide(
 ) -> tuple[Ints, Ints]:
     """Keep pairs aside, with equal rows as one point, and tell where they are not."""
     used = pairs.used_points()
-    with telling([]):
+    with warnings_as_notes([]):
         encoded = make_encoder(columns).fit_transform(pairs.X.iloc[used])
-    twins = find_twins(np.asarray(encoded), used, pairs.n_points)
-    if not twins.n_twins:
+    equal_rows = find_equal_rows(np.asarray(encoded), used, pairs.n_points)
+    if not equal_rows.n_equal:
         return keep_aside(pairs, t, share, rng)
-    equal = f"{twins.n_twins} point(s) equal another in all columns"
-    if not twins.by_nature:
-        trained, kept = keep_aside(pairs, t, share, rng, twins.group)
+    equal = f"{equal_rows.n_equal} point(s) equal another in all columns"
+    if not equal_rows.repeat:
+        trained, kept = keep_aside(pairs, t, share, rng, equal_rows.group)
         if len(kept):
             notes.append(f"{equal}; the certificate takes equal ones for one point")
             return trained, kept
@@ -207,8 +238,8 @@ def _divide(
         )
         return trained, kept
     learnt = np.zeros(pairs.n_points, dtype=bool)
-    learnt[twins.group[pairs.index[trained]]] = True
-    n_alike = int(np.sum(learnt[twins.group[pairs.index[kept]]]))
+    learnt[equal_rows.group[pairs.index[trained]]] = True
+    n_alike = int(np.sum(learnt[equal_rows.group[pairs.index[kept]]]))
     notes.append(
         f"{n_alike} of the {2 * len(kept)} points kept for the certificate equal, in "
         "all columns, one that the model learnt from: rows repeat in these data. If "
@@ -257,13 +288,14 @@ def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
     return [note]
 
 
-def notes_about_answers(pairs: Pairs, t: Floats, asked: Asked) -> list[str]:
+def notes_about_answers(answered: AnsweredPairs) -> list[str]:
     """Return sentences about contradictions and about points without answers."""
+    pairs = answered.pairs
     notes = []
-    found = pairs.contradictions(t)
+    found = pairs.contradictions(answered.t)
     if len(found):
         cycle = found[0]
-        lines = ", ".join(str(asked.lines[k][0]) for k in cycle[:6].tolist())
+        lines = ", ".join(str(answered.lines[k][0]) for k in cycle[:6].tolist())
         more = ", ..." if len(cycle) > 6 else ""
         notes.append(
             f"{len(found)} answer(s) contradict others, given two classes: first the "
@@ -319,21 +351,23 @@ def _notes_about_model(
     return notes
 
 
-def _suspicious(columns: list[Column], pairs: Pairs, t: Floats, seed: int) -> Any:
+def _suspicious(answered: AnsweredPairs, seed: int) -> Any:
     """Rank the answers by a linear model, which is made in a moment, for each fold."""
     from sklearn.preprocessing import StandardScaler
 
     from pairlearn import MCLClassifier, suspicious_answers
 
     linear = make_pair_pipeline(
-        make_encoder(columns), StandardScaler(), MCLClassifier(random_state=seed)
+        answered.points.make_encoder(),
+        StandardScaler(),
+        MCLClassifier(random_state=seed),
     )
-    with telling([]):
-        return suspicious_answers(linear, pairs, t, random_state=seed)
+    with warnings_as_notes([]):
+        return suspicious_answers(linear, answered.pairs, answered.t, random_state=seed)
 
 
 @contextmanager
-def telling(notes: list[str]) -> Iterator[None]:
+def warnings_as_notes(notes: list[str]) -> Iterator[None]:
     """Turn warnings of the library into notes, in the words of the command line."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -353,20 +387,16 @@ def _how(column: Column) -> str:
 
 
 def about(
-    summary: FitSummary,
-    columns: list[Column],
-    asked: Asked,
-    trained: Ints,
-    options: FitOptions,
+    summary: FitSummary, answered: AnsweredPairs, trained: Ints, options: FitOptions
 ) -> dict[str, Any]:
     """Return what is stored beside a model, for the commands that use it."""
-    certificate = summary.certificate
+    points, certificate = answered.points, summary.certificate
     rows = summary.pairs[trained].used_points()
     return {
         "made by": "pairlearn fit",
-        "id": asked.points.id_column,
-        "first row": asked.points.first_row,
-        "columns": [[c.name, c.kind, c.form] for c in columns],
+        "id": points.id_column,
+        "first row": points.first_row,
+        "columns": [[c.name, c.kind, c.form] for c in points.columns],
         "classes": list(summary.classes),
         "majority": summary.model[-1].majority,
         "pairs": len(trained),
@@ -382,17 +412,18 @@ def about(
         if summary.importance is None
         else [[name, share] for name, share in summary.importance],
         "source": summary.source,
-        "seen": None if options.forget else _seen(summary, asked, rows, options),
+        "seen": None
+        if options.forget
+        else _fingerprint(summary.model, points, rows, options),
     }
 
 
-def _seen(
-    summary: FitSummary, asked: Asked, rows: Ints, options: FitOptions
+def _fingerprint(
+    model: Any, points: Points, rows: Ints, options: FitOptions
 ) -> dict[str, Any]:
     """Return fingerprints of the points that the model learnt from."""
-    encoded = np.asarray(summary.model[0].transform(summary.points.iloc[rows]))
-    ids = [summary.ids[row] for row in rows.tolist()]
-    known = None if asked.points.id_column is None else ids
+    encoded = np.asarray(model[0].transform(points.frame.iloc[rows]))
+    ids = None if points.id_column is None else points.ids.take(rows).tolist()
     # Not whether there is a page: that makes no other model.
     secret = asdict(options) | {"suspicious": None}
-    return remember(encoded, known, secret)
+    return make_fingerprints(encoded, ids, secret)

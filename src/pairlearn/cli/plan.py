@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pairlearn.cli.exits import told
+from pairlearn.cli.exits import reporting_errors
 from pairlearn.cli.sizes import SURE, make_plan
 from pairlearn.files.tables.errors import OptionError
 
@@ -43,7 +43,7 @@ def plan(
     assignment (which of the two groups is which). Guess prior and error; a guess
     that is too pessimistic costs pairs, one that is too hopeful costs precision.
     """
-    with told():
+    with reporting_errors():
         try:
             found = make_plan(
                 prior,

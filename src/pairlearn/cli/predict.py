@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,19 @@ import numpy as np
 
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.cells import looks_like_formula, shown
-from pairlearn.files.tables.columns import check_numbering, find_id, ids_in
+from pairlearn.files.tables.columns import (
+    check_numbering,
+    column_named,
+    find_id,
+    ids_in,
+)
 from pairlearn.files.tables.encoder import CellError
-from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.reading import CHUNK_ROWS, frame_of, read_chunks, read_table
 from pairlearn.system.writing import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -164,12 +170,18 @@ def frame_for_model(table: Table, wanted: list[str]) -> Any:
     return frame_of({name: table.columns[name] for name in wanted}, len(table))
 
 
-def _predict(model: Any, part: Table, wanted: list[str]) -> tuple[NDArray[Any], Floats]:
-    frame = frame_for_model(part, wanted)
+@contextmanager
+def placing_errors(table: Table) -> Iterator[None]:
+    """Say in which row of a table a cell is that a model cannot read."""
     try:
-        probabilities = model.predict_proba(frame)
+        yield
     except CellError as error:
-        raise TableError(f"{part.place(error.row)}: {error}") from None
+        raise TableError(f"{table.place(error.row)}: {error}") from None
+
+
+def _predict(model: Any, part: Table, wanted: list[str]) -> tuple[NDArray[Any], Floats]:
+    with placing_errors(part):
+        probabilities = model.predict_proba(frame_for_model(part, wanted))
     # As `predict` does, without scoring the points again: of classes that are as
     # likely, the first.
     labels = [str(model.classes_[k]) for k in probabilities.argmax(axis=1)]
@@ -184,12 +196,7 @@ def _id_column(
     wanted: list[str],
 ) -> str | None:
     if option is not None:
-        if option not in table.columns:
-            raise OptionError(
-                f"--id {option!r}: {table.name} has no such column; there are "
-                f"{', '.join(shown(name) for name in list(table.columns)[:12])}"
-            )
-        return option
+        return column_named(table, option, "--id")
     if about.get("id") in table.columns:
         return str(about["id"])
     if about.get("made by") and about.get("id") is None:
@@ -218,45 +225,31 @@ def _name_of_ids(column: str | None, classes: list[str]) -> str:
     return "id" if column is None or column in taken else column
 
 
-class _writer:  # noqa: N801 - used like a function
-    """Opens the output, and gives a function that adds rows to it."""
+@contextmanager
+def _writer(
+    path: Path, name: str, classes: list[str]
+) -> Iterator[Callable[[list[str], NDArray[Any], Floats], None]]:
+    """Open the output, and yield a function that adds rows to it."""
+    names = [name, "class", *(f"probability_{c}" for c in classes)]
+    if path.suffix.lower() == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-    def __init__(self, path: Path, name: str, classes: list[str]) -> None:
-        self.path = path
-        self.names = [name, "class", *(f"probability_{c}" for c in classes)]
-
-    def __enter__(self) -> Callable[[list[str], NDArray[Any], Floats], None]:
-        if self.path.suffix.lower() == ".parquet":
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-
-            kinds = [pa.string(), pa.string()] + [pa.float64()] * (len(self.names) - 2)
-            schema = pa.schema(list(zip(self.names, kinds, strict=True)))
-            parquet = pq.ParquetWriter(self.path, schema, write_page_checksum=True)
-            self.file: Any = parquet
-
-            def add(ids: list[str], labels: NDArray[Any], shares: Floats) -> None:
-                columns = [ids, labels.tolist(), *shares.T]
-                parquet.write_table(pa.table(columns, schema=schema))
-
-            return add
-        self.file = self.path.open("w", encoding="utf-8", newline="")
-        tab = self.path.suffix.lower() == ".tsv"
-        rows = csv.writer(
-            self.file, delimiter="\t" if tab else ",", lineterminator="\n"
-        )
-        rows.writerow(self.names)
-
-        def add_rows(ids: list[str], labels: NDArray[Any], shares: Floats) -> None:
-            rows.writerows(
-                (name, label, *(f"{share:.6g}" for share in each))
-                for name, label, each in zip(ids, labels, shares.tolist(), strict=True)
+        kinds = [pa.string(), pa.string()] + [pa.float64()] * len(classes)
+        schema = pa.schema(list(zip(names, kinds, strict=True)))
+        with pq.ParquetWriter(path, schema, write_page_checksum=True) as parquet:
+            yield lambda ids, labels, shares: parquet.write_table(
+                pa.table([ids, labels.tolist(), *shares.T], schema=schema)
             )
-
-        return add_rows
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
+        return
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        rows.writerow(names)
+        yield lambda ids, labels, shares: rows.writerows(
+            (name, label, *(f"{share:.6g}" for share in each))
+            for name, label, each in zip(ids, labels, shares.tolist(), strict=True)
+        )
 
 
 def _categories(model: Any) -> dict[str, set[str]]:
@@ -314,10 +307,8 @@ def points_for_model(model: Any, about: dict[str, Any], path: Path) -> Any:
     wanted = wanted_columns(model, about)
     check_columns(table, wanted)
     frame = frame_for_model(table, wanted)
-    try:
+    with placing_errors(table):
         model.predict(frame.iloc[:1])
         if about.get("made by"):
             model[0].transform(frame)
-    except CellError as error:
-        raise TableError(f"{table.place(error.row)}: {error}") from None
     return frame

@@ -186,32 +186,7 @@ def show_importance(
 
 def show_checked(found: Checked) -> None:
     """Print what the answers are like."""
-    asked = found.asked
-    n_pairs = len(asked)
-    rows = [
-        ("points", f"{found.n_points:,}; {found.n_without:,} without an answer"),
-        ("rows of answers", f"{asked.n_rows:,}; {asked.n_unsure:,} unsure"),
-        (
-            "pairs",
-            f"{n_pairs:,}: {found.n_same:,} same, {found.n_different:,} different"
-            + (f" ({found.n_soft:,} soft or divided)" if found.n_soft else ""),
-        ),
-        ("components", f"{found.n_components:,} groups of points that answers join"),
-        ("", f"the largest has {found.largest:,} points"),
-        (
-            "contradictions",
-            f"{found.n_contradictions:,} between pairs"
-            + f"; {asked.n_disagreeing:,} pairs have answers that disagree"
-            * bool(asked.n_disagreeing),
-        ),
-        ("redundant", f"{found.n_redundant:,} answers follow from the others"),
-        ("closure", f"{found.n_implied:,} pairs have an answer, given or implied"),
-        (
-            "for a certificate",
-            f"{found.n_disjoint:,} pairs share no point with each other",
-        ),
-    ]
-    _table(rows)
+    _table(found.facts)
     for cycle in found.cycles:
         _say("Contradiction, given two classes; these cannot all be right:")
         for line, left, right, answer in cycle[:8]:

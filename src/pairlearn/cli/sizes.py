@@ -31,7 +31,7 @@ SURE = 0.9
 NARROWEST = 1e-4
 _ERROR_RULE = "be at least 0 and below 0.5, the error of guessing"
 _WIDTH_RULE = f"be at least {NARROWEST:g} and below 0.5, the largest error there is"
-# Further widths for the table, beside the one that is asked for.
+# Widths to propose: round ones, since nobody wants an interval of 3.7 %.
 WIDTHS = (0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -160,9 +160,7 @@ def make_plan(
         budget = Budget(
             _expected(n_pairs, error, confidence, flip_rate),
             chance_of_width(n_pairs, error, width, confidence, flip_rate),
-            None
-            if prior == 0.5
-            else assignment_chance(n_pairs, prior, error, flip_rate),
+            _chance(n_pairs, prior, error, flip_rate),
         )
     return Plan(
         prior,

@@ -29,7 +29,13 @@ import numpy as np
 if TYPE_CHECKING:
     from pairlearn.data.types import Bools, Floats, Ints
 
-__all__ = ["Recognised", "Twins", "find_twins", "recognise", "remember"]
+__all__ = [
+    "KnownPoints",
+    "EqualRows",
+    "find_equal_rows",
+    "find_known_points",
+    "make_fingerprints",
+]
 
 _BYTES = 5
 _HEX = 2 * _BYTES  # characters of a fingerprint
@@ -43,26 +49,26 @@ _FEW_DIFFERENT = 0.5
 
 
 @dataclass(frozen=True)
-class Twins:
+class EqualRows:
     """Points with equal features.
 
     Attributes
     ----------
     group : ndarray of shape (n_points,)
         The first point with these features, for each point.
-    n_twins : int
+    n_equal : int
         How many points have the features of another.
-    by_nature : bool
+    repeat : bool
         Whether there are so few different rows that equal ones need not be one point.
     """
 
     group: Ints
-    n_twins: int
-    by_nature: bool
+    n_equal: int
+    repeat: bool
 
 
 @dataclass(frozen=True)
-class Recognised:
+class KnownPoints:
     """What is known again among the points of a table.
 
     Attributes
@@ -73,28 +79,28 @@ class Recognised:
         Whether it has learnt from a point with these features.
     ids : bool
         Whether there were ids to go by.
-    by_nature : bool
+    repeat : bool
         Whether the rows that the model learnt from repeat by nature.
     """
 
     by_id: Bools
     by_features: Bools
     ids: bool
-    by_nature: bool
+    repeat: bool
 
     @property
-    def seen(self) -> Bools:
-        """Which points count as seen.
+    def learnt_from(self) -> Bools:
+        """Which points count as such that the model has learnt from.
 
         Where rows repeat by nature, equal features say little, and ids decide; without
         ids nothing else is left.
         """
-        if self.ids and self.by_nature:
+        if self.ids and self.repeat:
             return self.by_id
         return self.by_id | self.by_features
 
 
-def find_twins(encoded: Floats, rows: Ints, n_points: int) -> Twins:
+def find_equal_rows(encoded: Floats, rows: Ints, n_points: int) -> EqualRows:
     """Find points with equal features.
 
     Parameters
@@ -108,13 +114,13 @@ def find_twins(encoded: Floats, rows: Ints, n_points: int) -> Twins:
 
     Returns
     -------
-    Twins
+    EqualRows
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = find_twins(np.array([[1.5], [2.0], [1.5]]), np.array([0, 1, 3]), 4)
-    >>> found.group, found.n_twins
+    >>> found = find_equal_rows(np.array([[1.5], [2.0], [1.5]]), np.array([0, 1, 3]), 4)
+    >>> found.group, found.n_equal
     (array([0, 1, 2, 0]), 2)
     """
     cells = np.rint(_places(encoded, _steps(encoded)))
@@ -123,14 +129,14 @@ def find_twins(encoded: Floats, rows: Ints, n_points: int) -> Twins:
     group = np.arange(n_points)
     group[rows] = rows[first[inverse]]
     count = np.bincount(inverse)
-    return Twins(
+    return EqualRows(
         group,
         int(count[count > 1].sum()),
         bool(len(count) < _FEW_DIFFERENT * len(rows)),
     )
 
 
-def remember(
+def make_fingerprints(
     encoded: Floats, ids: list[str] | None, secret: object = None
 ) -> dict[str, Any]:
     """Return what is stored with a model about the points that it has learnt from.
@@ -164,13 +170,15 @@ def remember(
     }
 
 
-def recognise(seen: Any, encoded: Floats, ids: list[str] | None) -> Recognised | None:
+def find_known_points(
+    fingerprints: Any, encoded: Floats, ids: list[str] | None
+) -> KnownPoints | None:
     """Tell which points a model has learnt from.
 
     Parameters
     ----------
-    seen : dict
-        What `remember` returned.
+    fingerprints : dict
+        What `make_fingerprints` returned.
     encoded : ndarray of shape (n_points, n_features)
         Points as numbers.
     ids : list of str or None
@@ -178,29 +186,30 @@ def recognise(seen: Any, encoded: Floats, ids: list[str] | None) -> Recognised |
 
     Returns
     -------
-    Recognised or None
-        None if `seen` is not what `remember` returns for such points.
+    KnownPoints or None
+        None if `fingerprints` is not what `make_fingerprints` returns for such points.
 
     Examples
     --------
     >>> import numpy as np
-    >>> seen = remember(np.array([[0.1234567, 5.0], [7.0, 8.0]]), ["a", "b"])
+    >>> learnt_from = np.array([[0.1234567, 5.0], [7.0, 8.0]])
+    >>> fingerprints = make_fingerprints(learnt_from, ["a", "b"])
     >>> new = np.array([[0.123457, 5.0], [7.0, 8.5], [3.0, 4.0]])
-    >>> recognise(seen, new, ["x", "b", "c"]).seen
+    >>> find_known_points(fingerprints, new, ["x", "b", "c"]).learnt_from
     array([ True,  True, False])
     """
-    steps = seen.get("steps") if isinstance(seen, dict) else None
+    steps = fingerprints.get("steps") if isinstance(fingerprints, dict) else None
     if (
         not isinstance(steps, list)
         or len(steps) != encoded.shape[1]
         or not all(isinstance(step, int) and abs(step) < 2000 for step in steps)
-        or not isinstance(seen.get("features"), str)
-        or not _SALT.fullmatch(str(seen.get("salt", "")))
+        or not isinstance(fingerprints.get("features"), str)
+        or not _SALT.fullmatch(str(fingerprints.get("salt", "")))
     ):
         return None
     # Without one: a file from before fingerprints were salted.
-    salt = bytes.fromhex(str(seen.get("salt", "")))
-    known = _divided(seen["features"])
+    salt = bytes.fromhex(str(fingerprints.get("salt", "")))
+    known = _divided(fingerprints["features"])
     low = np.floor(_places(encoded, np.array(steps))).astype("<i8")
     by_features = np.zeros(len(encoded), dtype=bool)
     # Whatever is within half a step of a point was rounded to one of these.
@@ -209,11 +218,13 @@ def recognise(seen: Any, encoded: Floats, ids: list[str] | None) -> Recognised |
         marks = [_mark(cell.tobytes(), salt) for cell in cells]
         by_features |= np.array([mark in known for mark in marks], dtype=bool)
     by_id = np.zeros(len(encoded), dtype=bool)
-    with_ids = ids is not None and isinstance(seen.get("ids"), str)
+    with_ids = ids is not None and isinstance(fingerprints.get("ids"), str)
     if ids is not None and with_ids:
-        known = _divided(seen["ids"])
+        known = _divided(fingerprints["ids"])
         by_id = np.array([_mark_of_id(name, salt) in known for name in ids], bool)
-    return Recognised(by_id, by_features, with_ids, bool(seen.get("rows repeat")))
+    return KnownPoints(
+        by_id, by_features, with_ids, bool(fingerprints.get("rows repeat"))
+    )
 
 
 def _steps(encoded: Floats) -> Ints:

@@ -6,8 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pairlearn.cli.page.judged import judge
 from pairlearn.cli.page.markup import text
+from pairlearn.cli.page.scored import score_points
 from pairlearn.cli.page.sections import sections
 from pairlearn.system.writing import write_files
 
@@ -56,7 +56,7 @@ def render_page(summary: FitSummary) -> str:
     -------
     str
     """
-    parts = sections(judge(summary))
+    parts = sections(score_points(summary))
     links = "\n".join(f'<a href="#{s.name}">{text(s.title)}</a>' for s in parts)
     body = "\n".join(
         f'<section id="{s.name}">\n<h2>{text(s.title)}</h2>\n{s.body}\n</section>'

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pairlearn.cli.sizes import certificate_plan
+from pairlearn.cli.sizes import WIDTHS, certificate_plan
 
 if TYPE_CHECKING:
     from pairlearn.trust.certificate import Certificate
 
 __all__ = ["in_words", "narrower"]
 
-# Widths to propose: round ones, since nobody wants an interval of 3.7 %.
-WIDTHS = (0.2, 0.1, 0.05, 0.02, 0.01)
 PROPOSED = 3
 
 
@@ -39,14 +37,11 @@ def in_words(certificate: Certificate) -> str:
     whole = 100 if high >= 0.02 else 1000
     about = round(whole * certificate.clustering_error)
     least, most = int(whole * low), -int(-whole * high // 1)
-    confidence = f"{100 * certificate.confidence:g}% confidence"
-    text = f"Of {whole:,} new points like these, about {about} "
-    text += "lands" if about == 1 else "land"
-    if not least:
-        return f"{text} in the wrong group; with {confidence} no more than {most}."
+    no_fewer = f"no fewer than {least} and " if least else ""
     return (
-        f"{text} in the wrong group; with {confidence} no fewer than {least} and no "
-        f"more than {most}."
+        f"Of {whole:,} new points like these, about {about} "
+        f"{'lands' if about == 1 else 'land'} in the wrong group; with "
+        f"{100 * certificate.confidence:g}% confidence {no_fewer}no more than {most}."
     )
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.cli.page.judged import DOUBTFUL
 from pairlearn.cli.page.markup import (
     Html,
     bar,
@@ -17,9 +16,10 @@ from pairlearn.cli.page.markup import (
     table,
     text,
 )
+from pairlearn.cli.page.scored import DOUBTFUL
 
 if TYPE_CHECKING:
-    from pairlearn.cli.page.judged import Judged
+    from pairlearn.cli.page.scored import ScoredPoints
     from pairlearn.cli.summary import FitSummary
 
 __all__ = ["candidates", "data", "importance", "suspicious", "uncertain"]
@@ -36,39 +36,39 @@ LEAST = 5
 CLEAR = 0.75
 
 
-def uncertain(judged: Judged) -> Html:
+def uncertain(scored: ScoredPoints) -> Html:
     """Return the points nearest to the boundary."""
-    summary = judged.summary
-    nearest = np.argsort(np.abs(judged.scores), kind="stable")[:POINTS]
+    summary = scored.summary
+    nearest = np.argsort(np.abs(scored.scores), kind="stable")[:POINTS]
     head, words = ["point", "score", "group"], (0, 2)
-    if judged.probability is not None:
+    if scored.probability is not None:
         head.append("probability")
     rows = []
     for i in nearest.tolist():
         row: list[object] = [
             summary.ids[i],
-            _signed(judged.scores[i], ".3f"),
-            summary.classes[judged.group[i]],
+            _signed(scored.scores[i], ".3f"),
+            summary.classes[scored.group[i]],
         ]
-        if judged.probability is not None:
-            row.append(percent(judged.probability[i]))
+        if scored.probability is not None:
+            row.append(percent(scored.probability[i]))
         rows.append(row)
-    n_points = len(judged.scores)
+    n_points = len(scored.scores)
     told = (
         "These points lie nearest to the boundary. If you can look at some points by "
+        "hand, or ask for more answers to learn from, take these."
     )
-    told += "hand, or ask for more answers to learn from, take these."
-    if judged.probability is not None:
-        unclear = int(np.sum(judged.probability < CLEAR))
+    if scored.probability is not None:
+        unclear = int(np.sum(scored.probability < CLEAR))
         told += f" In all, {unclear:,} of {n_points:,} points "
         told += f"({percent(unclear / n_points)}) have a probability below {CLEAR:.0%}."
     caption = f"The {len(rows)} points nearest to the boundary, of {n_points:,}."
     return join([paragraph(told), table(head, rows, caption=caption, words=words)])
 
 
-def suspicious(judged: Judged) -> Html:
+def suspicious(scored: ScoredPoints) -> Html:
     """Return the answers that are likeliest to be wrong."""
-    summary, found = judged.summary, judged.summary.suspicious
+    summary, found = scored.summary, scored.summary.suspicious
     if found is None:
         return paragraph(
             "The answers were not searched for mistakes. That takes several fits with "
@@ -133,9 +133,9 @@ def _answer(t: float) -> str:
     return f"{kind} ({_signed(t)})"
 
 
-def importance(judged: Judged) -> Html:
+def importance(scored: ScoredPoints) -> Html:
     """Return the columns that the model relies on."""
-    found = judged.summary.importance
+    found = scored.summary.importance
     if found is None:
         return paragraph("The importance of the columns was not computed.")
     if not found:
@@ -164,9 +164,9 @@ def importance(judged: Judged) -> Html:
     return join(parts)
 
 
-def data(judged: Judged) -> Html:
+def data(scored: ScoredPoints) -> Html:
     """Return what was read, and what was made of it."""
-    summary = judged.summary
+    summary = scored.summary
     t = np.asarray(summary.t)
     n_points, n_pairs = len(summary.ids), len(t)
     n_same, n_different = int(np.sum(t > 0)), int(np.sum(t < 0))
@@ -219,9 +219,9 @@ def _some(names: list[str]) -> Html:
     return Html(f"{shown} and {left:,} more" if left > 0 else shown)
 
 
-def candidates(judged: Judged) -> Html:
+def candidates(scored: ScoredPoints) -> Html:
     """Return the models that were tried."""
-    tried = judged.summary.candidates
+    tried = scored.summary.candidates
     if tried is None or not len(tried):
         return paragraph("The model tried no candidates: it was made as it is.")
     rows = [

@@ -10,7 +10,6 @@ import numpy as np
 from pairlearn.cli.page import listings
 from pairlearn.cli.page.advice import in_words, narrower
 from pairlearn.cli.page.figures import certificate_figure, score_figure
-from pairlearn.cli.page.judged import DOUBTFUL
 from pairlearn.cli.page.markup import (
     Html,
     bullets,
@@ -20,10 +19,11 @@ from pairlearn.cli.page.markup import (
     table,
     text,
 )
+from pairlearn.cli.page.scored import DOUBTFUL
 from pairlearn.cli.sizes import SURE
 
 if TYPE_CHECKING:
-    from pairlearn.cli.page.judged import Judged
+    from pairlearn.cli.page.scored import ScoredPoints
     from pairlearn.trust.certificate import Certificate
 
 __all__ = ["Section", "sections"]
@@ -38,23 +38,23 @@ class Section:
     body: Html
 
 
-def sections(judged: Judged) -> list[Section]:
+def sections(scored: ScoredPoints) -> list[Section]:
     """Return all sections, what most people look for first."""
     return [
-        Section("short", "In short", _short(judged)),
-        Section("reading", "How to read this", _reading(judged)),
-        Section("certificate", "How good is it?", _certificate(judged)),
-        Section("scores", "The points and their scores", _scores(judged)),
-        Section("uncertain", "The most uncertain points", listings.uncertain(judged)),
-        Section("suspicious", "Answers to look at again", listings.suspicious(judged)),
-        Section("importance", "Which columns matter", listings.importance(judged)),
-        Section("data", "The data", listings.data(judged)),
-        Section("candidates", "What was tried", listings.candidates(judged)),
+        Section("short", "In short", _short(scored)),
+        Section("reading", "How to read this", _reading(scored)),
+        Section("certificate", "How good is it?", _certificate(scored)),
+        Section("scores", "The points and their scores", _scores(scored)),
+        Section("uncertain", "The most uncertain points", listings.uncertain(scored)),
+        Section("suspicious", "Answers to look at again", listings.suspicious(scored)),
+        Section("importance", "Which columns matter", listings.importance(scored)),
+        Section("data", "The data", listings.data(scored)),
+        Section("candidates", "What was tried", listings.candidates(scored)),
     ]
 
 
-def _short(judged: Judged) -> Html:
-    summary, certificate = judged.summary, judged.summary.certificate
+def _short(scored: ScoredPoints) -> Html:
+    summary, certificate = scored.summary, scored.summary.certificate
     lead = Html("")
     if certificate is None:
         error = _card("Error", "unknown", "there is no certificate")
@@ -67,8 +67,8 @@ def _short(judged: Judged) -> Html:
             f"({100 * certificate.confidence:g}% confidence)",
         )
         lead = paragraph(in_words(certificate), kind="lead")
-    sizes = np.bincount(judged.group, minlength=2)
-    first, second = judged.names
+    sizes = np.bincount(scored.group, minlength=2)
+    first, second = scored.names
     groups = _card(
         "Groups of points",
         f"{sizes[0]:,} and {sizes[1]:,}",
@@ -94,8 +94,8 @@ def _card(title: str, value: str, note: object) -> Html:
     )
 
 
-def _reading(judged: Judged) -> Html:
-    first, second = judged.names
+def _reading(scored: ScoredPoints) -> Html:
+    first, second = scored.names
     sentences = f"""
     <strong>Points</strong> are the rows of your table. A <strong>pair</strong> is two
     points that someone compared, and the <strong>answer</strong> says whether they are
@@ -116,16 +116,16 @@ def _reading(judged: Judged) -> Html:
     that any one of them is wrong.
     """
     items = [Html(" ".join(item.split())) for item in sentences.split("\n\n")]
-    return join([bullets(items), _which_is_which(judged)])
+    return join([bullets(items), _which_is_which(scored)])
 
 
-def _which_is_which(judged: Judged) -> Html:
+def _which_is_which(scored: ScoredPoints) -> Html:
     """Say how the groups got their names."""
-    last = judged.summary.model
+    last = scored.summary.model
     if hasattr(last, "steps"):
         last = last.steps[-1][1]
     assignment = getattr(last, "assignment_", None)
-    first, second = judged.names
+    first, second = scored.names
     if assignment is None:
         return _remark(
             "partly",
@@ -151,8 +151,8 @@ def _which_is_which(judged: Judged) -> Html:
     return _remark("partly", settled) if doubtful else Html(f"<p>{settled}</p>")
 
 
-def _certificate(judged: Judged) -> Html:
-    summary, certificate = judged.summary, judged.summary.certificate
+def _certificate(scored: ScoredPoints) -> Html:
+    summary, certificate = scored.summary, scored.summary.certificate
     if certificate is None:
         return paragraph(
             "There is no certificate, because no pairs were left that the model had "
@@ -239,9 +239,9 @@ def _advice(certificate: Certificate) -> Html:
     )
 
 
-def _scores(judged: Judged) -> Html:
-    sizes = np.bincount(judged.group, minlength=2)
-    first, second = judged.names
+def _scores(scored: ScoredPoints) -> Html:
+    sizes = np.bincount(scored.group, minlength=2)
+    first, second = scored.names
     legend = Html(
         '<p class="key">'
         f'<span class="swatch side0"></span> {first}: {sizes[0]:,} points '
@@ -256,10 +256,10 @@ def _scores(judged: Judged) -> Html:
             "points near 0 are many that could be either."
         )
     caption = "How many points have which score."
-    if len(judged.scores) > 100:
+    if len(scored.scores) > 100:
         caption += " Extreme scores, 1% of all, are shown at the outermost bars."
     return join(
-        [paragraph(told), legend, _figure(score_figure(judged.scores), caption)]
+        [paragraph(told), legend, _figure(score_figure(scored.scores), caption)]
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Bools, Floats
 
-__all__ = ["Understood", "understand"]
+__all__ = ["ParsedAnswers", "parse_answers"]
 
 # Case, hyphens, underscores, blanks and apostrophes do not matter.
 _SAME = frozenset(
@@ -50,8 +50,8 @@ _ACCEPTED = (
 
 
 @dataclass(frozen=True)
-class Understood:
-    """Answers that have been understood.
+class ParsedAnswers:
+    """Answers as numbers.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class Understood:
     notes: list[str]
 
 
-def understand(
+def parse_answers(
     words: list[Any],
     *,
     soft: bool = False,
     place: Callable[[int], str] = "row {}".format,
-) -> Understood:
+) -> ParsedAnswers:
     """Turn answers as people write them into numbers.
 
     Numbers: 1 is the same and -1 is different. 0 is different where the number 1 occurs
@@ -91,7 +91,7 @@ def understand(
 
     Returns
     -------
-    Understood
+    ParsedAnswers
 
     Raises
     ------
@@ -100,23 +100,23 @@ def understand(
 
     Examples
     --------
-    >>> understand(["Same", "must-link", "no", "?", "-1"]).t
+    >>> parse_answers(["Same", "must-link", "no", "?", "-1"]).t
     array([ 1.,  1., -1., nan, -1.])
-    >>> understand([1, 0, 0]).t
+    >>> parse_answers([1, 0, 0]).t
     array([ 1., -1., -1.])
     """
     t = np.full(len(words), np.nan)
     zeros = []
     # Numbers that occur as such: the word "no" says nothing about what 0 means.
     figures: set[float] = set()
-    seen: dict[Any, float] = {}
+    value_of: dict[Any, float] = {}
     for row, cell in enumerate(words):
         key = (type(cell), cell)
-        if key not in seen:
-            seen[key], is_number = _value(cell, place, row)
+        if key not in value_of:
+            value_of[key], is_number = _value(cell, place, row)
             if is_number:
-                figures.add(seen[key])
-        t[row] = seen[key]
+                figures.add(value_of[key])
+        t[row] = value_of[key]
         if t[row] == 0:
             zeros.append(row)
     notes: list[str] = []
@@ -151,7 +151,7 @@ def understand(
             for word, count in unsure.most_common(3)
         )
         notes.append(f"{sum(unsure.values())} unsure answer(s) left out ({which})")
-    return Understood(t, sure, notes)
+    return ParsedAnswers(t, sure, notes)
 
 
 def _settle_zeros(

@@ -41,7 +41,7 @@ def arrow_batches(path: Path, n_rows: int) -> Iterator[tuple[list[str], list[Any
             names = _names(schema, path.name)
             _check_schema(schema, names, path.name)
             yield names, [[] for _ in names]
-            seen = 0
+            n_read = 0
             for batch in batches:
                 batch.validate(full=True)
                 for begin in range(0, batch.num_rows, n_rows):
@@ -49,11 +49,11 @@ def arrow_batches(path: Path, n_rows: int) -> Iterator[tuple[list[str], list[Any
                     yield (
                         names,
                         [
-                            _cells(column, f"{path.name}: column {name!r}", seen)
+                            _cells(column, f"{path.name}: column {name!r}", n_read)
                             for name, column in zip(names, part.columns, strict=True)
                         ],
                     )
-                    seen += part.num_rows
+                    n_read += part.num_rows
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError | PermissionError):
             raise
@@ -120,11 +120,11 @@ def _to_the_end(
     """Yield the batches of a stream, and see that they are all there."""
     import pyarrow as pa
 
-    seen = 0
+    n_read = 0
     for batch in stream:
         yield batch
-        seen += 1
-    if n_batches is not None and n_batches != seen:
+        n_read += 1
+    if n_batches is not None and n_batches != n_read:
         raise pa.ArrowInvalid("its footer lists other batches than there are")
     # Without its mark the end may be a place where the file was cut off, and a mark
     # before the end of the file is no real one.

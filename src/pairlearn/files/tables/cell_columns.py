@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from pairlearn.files.tables.cells import (
-    STYLES,
+    DATE_ORDERS,
+    NUMBER_STYLES,
     days_of,
     id_of,
     is_lone_group,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pairlearn.data.types import Bools, Floats
+    from pairlearn.data.types import Bools, Floats, Ints
 
 __all__ = ["Cells", "Read"]
 
@@ -112,21 +113,16 @@ class Cells(Sequence[Any]):
         """Return the cells as a list."""
         return self._values
 
-    def where(self, mask: Bools) -> Cells:
-        """Return the cells at which a mask is true."""
+    def take(self, rows: Ints) -> Cells:
+        """Return the cells at some rows."""
         values = self._values
-        return Cells([values[row] for row in np.flatnonzero(mask).tolist()])
+        return Cells([values[row] for row in rows.tolist()])
 
     def missing(self) -> Bools:
         """Tell which cells hold nothing."""
         if self._floats is not None:
             return np.isnan(self._floats)
         return np.array([is_missing(cell) for cell in self._values], dtype=bool)
-
-    def present(self) -> Cells:
-        """Return the cells that hold something."""
-        missing = self.missing()
-        return self.where(~missing) if missing.any() else self
 
     def numbers(self, style: str) -> Read:
         """Return the cells as numbers."""
@@ -142,21 +138,22 @@ class Cells(Sequence[Any]):
     def all_numbers(self) -> dict[str, Floats]:
         """Return the cells as numbers, by each way of writing that all of them fit."""
         found: dict[str, Floats] = {}
-        for style in STYLES:
+        for style in NUMBER_STYLES:
             like = self._written_like(style)
             if like != style:
                 if like in found:
                     found[style] = found[like]
             elif all(number_of(cell, style) is not None for cell in self[:HEAD]):
-                values, fits = self.numbers(style)
-                if fits.all():
-                    found[style] = values
+                _add_if_all_fit(found, style, self.numbers(style))
         return found
 
-    def are_days(self, order: str) -> bool:
-        """Tell whether every cell is a date, or missing."""
-        head = all(days_of(cell, order) is not None for cell in self[:HEAD])
-        return head and bool(self.days(order).fits.all())
+    def all_days(self) -> dict[str, Floats]:
+        """Return the cells as days, by each order of dates that all of them fit."""
+        found: dict[str, Floats] = {}
+        for order in DATE_ORDERS:
+            if all(days_of(cell, order) is not None for cell in self[:HEAD]):
+                _add_if_all_fit(found, order, self.days(order))
+        return found
 
     def categories(self) -> Cells:
         """Return the cells as categories: text, empty where they are missing."""
@@ -166,13 +163,14 @@ class Cells(Sequence[Any]):
         """Return the cells as ids: text, empty where they are missing."""
         return Cells([id_of(cell) for cell in self._values])
 
-    def distinct(self) -> Cells:
-        """Return each cell once, in the order in which they first occur."""
-        return Cells(list(dict.fromkeys(self._values)))
-
-    def distinct_categories(self) -> Cells:
-        """Return each category once, in the order in which they first occur."""
-        return self.categories().distinct()
+    def factorize(self) -> tuple[Ints, Cells]:
+        """Return each different cell once, as they first occur, and which is whose."""
+        number: dict[tuple[type, str], int] = {}
+        # Not by the cells themselves: 1, 1.0 and True are equal.
+        keys = [(type(cell), str(cell)) for cell in self._values]
+        codes = np.array([number.setdefault(key, len(number)) for key in keys], np.intp)
+        first = np.unique(codes, return_index=True)[1]
+        return codes, self.take(first)
 
     def lone_groups(self, style: str) -> NDArray[np.int8]:
         """Return 1, 0 or -1 where `is_lone_group` says true, false or nothing."""
@@ -198,7 +196,7 @@ class Cells(Sequence[Any]):
 
     def _written_like(self, style: str) -> str:
         """Return a way of writing in which these cells are the same numbers."""
-        return style if str in self.kinds else STYLES[0]
+        return style if str in self.kinds else NUMBER_STYLES[0]
 
     @cached_property
     def _floats(self) -> Floats | None:
@@ -209,6 +207,11 @@ class Cells(Sequence[Any]):
             return np.array(self._values, dtype=np.float64)
         except OverflowError:
             return None
+
+
+def _add_if_all_fit(found: dict[str, Floats], form: str, read: Read) -> None:
+    if read.fits.all():
+        found[form] = read.values
 
 
 def _read(found: list[float | None]) -> Read:

@@ -19,7 +19,7 @@ __all__ = [
     "LONGEST_MISSING",
     "LONGEST_NUMBER",
     "MISSING_WORDS",
-    "STYLES",
+    "NUMBER_STYLES",
     "days_of",
     "id_of",
     "is_lone_group",
@@ -39,7 +39,7 @@ LONGEST_MISSING = 9
 LONGEST_NUMBER = 400
 
 # How numbers are written: 1234.5; 1 234,5 or 1.234,5; 1,234.5.
-STYLES = ("point", "comma", "thousands")
+NUMBER_STYLES = ("point", "comma", "thousands")
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # A whole number as floats are written.
 _WHOLE = re.compile(r"-?[1-9]\d*\.0+|0\.0+")

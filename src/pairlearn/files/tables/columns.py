@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pairlearn.files.tables.cells import id_of, shown
 from pairlearn.files.tables.errors import OptionError, TableError
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FoundIds",
     "check_numbering",
+    "column_named",
     "find_answer",
     "find_id",
     "find_sides",
@@ -62,14 +62,13 @@ _OPPOSITE = (
 )  # fmt: skip
 
 
-@dataclass
-class FoundIds:
+class FoundIds(NamedTuple):
     """The ids of points, and where they come from."""
 
     ids: Cells
     column: str | None
-    first_row: int | None = None
-    notes: list[str] = field(default_factory=list)
+    first_row: int | None
+    notes: list[str]
 
 
 def find_id(
@@ -78,10 +77,10 @@ def find_id(
     wanted: Collection[str] | None,
     first_row: int | None,
 ) -> FoundIds:
-    """Find the ids of points; see `pairlearn.files.tables.reading.read_points`."""
+    """Find the ids of points; see `pairlearn.files.tables.points.read_points`."""
     column = None
     if option is not None:
-        column = _named(table, option, "--id")
+        column = column_named(table, option, "--id")
     elif first_row is None:
         column = _id_by_name(table)
         if column is None and wanted is not None:
@@ -90,7 +89,7 @@ def find_id(
         return _row_numbers(table, wanted, first_row)
     ids = _checked_ids(table, column)
     notes = [] if option is not None else _row_numbers_instead(ids, column, wanted)
-    return FoundIds(ids, column, notes=notes)
+    return FoundIds(ids, column, None, notes)
 
 
 def ids_in(table: Table, column: str) -> Cells:
@@ -234,7 +233,7 @@ def _checked_ids(table: Table, column: str) -> Cells:
                 f"{table.place(row)}: {what} in column {column!r}. Give each point an "
                 "id of its own"
             )
-    if len(ids.distinct()) < len(ids):
+    if len(ids.factorize()[1]) < len(ids):
         first: dict[str, int] = {}
         twice = [
             row for row, name in enumerate(ids) if first.setdefault(name, row) < row
@@ -262,7 +261,9 @@ def find_sides(
     if left is not None and right is not None:
         if left == right:
             raise OptionError(f"--left and --right are both {left!r}")
-        return _named(table, left, "--left"), _named(table, right, "--right")
+        return column_named(table, left, "--left"), column_named(
+            table, right, "--right"
+        )
     plain: dict[str, list[str]] = {}
     for name in table.columns:
         if name != answer:
@@ -325,7 +326,7 @@ def find_answer(
     if option is not None:
         if option in sides:
             raise OptionError(f"--answer {option!r} is a column of ids")
-        return _refuse_opposite(table, _named(table, option, "--answer"))
+        return _refuse_opposite(table, column_named(table, option, "--answer"))
     rest = [name for name in table.columns if name not in sides]
     found = [name for name in rest if _plain(name) in _ANSWERS]
     if len(found) == 1:
@@ -377,7 +378,7 @@ def hint_about_ids(unknown: list[str], points: Table, ids: Collection[str]) -> s
     return ""
 
 
-def _named(table: Table, name: str, option: str) -> str:
+def column_named(table: Table, name: str, option: str) -> str:
     """Return the column that an option names."""
     if name in table.columns:
         return name
@@ -402,7 +403,7 @@ def _hold(cells: Cells, names: set[str]) -> bool:
 
 def _is_unique(cells: Cells) -> bool:
     ids = cells.ids()
-    return "" not in ids.rows_of([""]) and len(ids.distinct()) == len(ids)
+    return "" not in ids.rows_of([""]) and len(ids.factorize()[1]) == len(ids)
 
 
 def _is_row_number(name: str) -> bool:

@@ -124,7 +124,7 @@ class TextCells(Cells):
             return self._raw[row].as_py()
         begin, end, step = row.indices(len(self))
         if step != 1:
-            return TextCells(self._raw.take(pa.array(range(begin, end, step))))
+            return self.take(np.arange(begin, end, step))
         return TextCells(self._raw.slice(begin, max(end - begin, 0)))
 
     @property
@@ -141,9 +141,9 @@ class TextCells(Cells):
         cells: list[Any] = self._raw.to_pylist()
         return cells
 
-    def where(self, mask: Bools) -> TextCells:
-        """Return the cells at which a mask is true."""
-        return TextCells(self._raw.filter(pa.array(mask)))
+    def take(self, rows: Ints) -> TextCells:
+        """Return the cells at some rows."""
+        return TextCells(self._raw.take(pa.array(rows)))
 
     def missing(self) -> Bools:
         """Tell which cells hold nothing."""
@@ -211,13 +211,10 @@ class TextCells(Cells):
         """Return the cells as ids: text, empty where they are missing."""
         return TextCells(self._trimmed)
 
-    def distinct(self) -> TextCells:
-        """Return each cell once, in the order in which they first occur."""
-        return TextCells(self._raw.dictionary_encode().dictionary)
-
-    def distinct_categories(self) -> TextCells:
-        """Return each category once, in the order in which they first occur."""
-        return TextCells(self._text).distinct().categories().distinct()
+    def factorize(self) -> tuple[Ints, TextCells]:
+        """Return each different cell once, as they first occur, and which is whose."""
+        encoded = self._text.dictionary_encode()
+        return _array(encoded.indices), TextCells(encoded.dictionary)
 
     def lone_groups(self, style: str) -> NDArray[np.int8]:
         """Return 1, 0 or -1 where `is_lone_group` says true, false or nothing."""
@@ -329,12 +326,11 @@ def _with_point(text: Any, style: str) -> Any:
 
 def _days_of_dates(text: Any, order: str) -> Floats:
     """Return dates of a known shape as days; NaN where there is no such day."""
-    digits = _data(text).reshape(len(text), 10).astype(np.int64) - ord("0")
+    digits = _data(text).reshape(len(text), 10) - np.uint8(ord("0"))
 
     def number(begin: int, length: int) -> NDArray[np.int64]:
-        found = digits[:, begin]
-        for k in range(begin + 1, begin + length):
-            found = 10 * found + digits[:, k]
+        tens = 10 ** np.arange(length - 1, -1, -1)
+        found: NDArray[np.int64] = digits[:, begin : begin + length] @ tens
         return found
 
     day, month, year = map(number, _PLACES[order], (2, 2, 4))

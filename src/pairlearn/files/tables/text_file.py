@@ -122,12 +122,12 @@ def _encoding(path: Path) -> tuple[str, list[str]]:
             if head.startswith(bom):
                 return _check(path, encoding), []
         decoder = codecs.getincrementaldecoder("utf-8")()
-        utf8, block, seen = True, head, 0
+        utf8, block, n_read = True, head, 0
         while block:
             zero = block.find(b"\0")
             if zero >= 0:
                 raise TableError(
-                    f"{name} holds a NUL byte, at byte {seen + zero}: it is no text "
+                    f"{name} holds a NUL byte, at byte {n_read + zero}: it is no text "
                     "table, or damaged, or in UTF-16 without its mark; save it as "
                     "CSV in UTF-8"
                 )
@@ -136,7 +136,7 @@ def _encoding(path: Path) -> tuple[str, list[str]]:
                     decoder.decode(block)
                 except UnicodeDecodeError:
                     utf8 = False
-            seen += len(block)
+            n_read += len(block)
             block = file.read(_BLOCK)
         try:
             decoder.decode(b"", final=True)

@@ -307,7 +307,11 @@ def _split(data: bytes, delimiter: str, n_columns: int) -> list[Any]:
             strings_can_be_null=False,
         ),
     )
-    return [pa.concat_arrays(column.chunks) for column in table.columns]
+    # One chunk, as a rule: then nothing is copied.
+    return [
+        column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+        for column in table.columns
+    ]
 
 
 def records(
@@ -327,7 +331,7 @@ def records(
         except StopIteration:
             return
         except csv.Error as error:
-            raise TableError(_told(str(error), name, line)) from None
+            raise TableError(_csv_mistake(str(error), name, line)) from None
         if blank or not is_blank(cells):
             yield line, cells
 
@@ -337,7 +341,7 @@ def is_blank(cells: list[str]) -> bool:
     return not cells or (len(cells) == 1 and not cells[0].strip())
 
 
-def _told(error: str, name: str, line: int) -> str:
+def _csv_mistake(error: str, name: str, line: int) -> str:
     """Return in a user's words what the csv module says."""
     if "field larger" in error:
         return (

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from pairlearn.cli.summary import FitSummary
     from pairlearn.data.types import Floats, Ints
 
-__all__ = ["DOUBTFUL", "Judged", "judge"]
+__all__ = ["DOUBTFUL", "ScoredPoints", "score_points"]
 
 # From here on an answer is likelier wrong than right.
 DOUBTFUL = 0.5
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredPoints:
     """A summary, and what its model says of the points.
 
     Attributes
@@ -47,7 +47,7 @@ class Judged:
         return _emphasised(first), _emphasised(second)
 
 
-def judge(summary: FitSummary) -> Judged:
+def score_points(summary: FitSummary) -> ScoredPoints:
     """Ask the model about the points."""
     scores = np.asarray(summary.model.decision_function(summary.points), dtype=float)
     group = (scores > 0).astype(np.intp)
@@ -55,7 +55,7 @@ def judge(summary: FitSummary) -> Judged:
     if hasattr(summary.model, "predict_proba"):
         each = np.asarray(summary.model.predict_proba(summary.points), dtype=float)
         probability = each[np.arange(len(each)), group]
-    return Judged(summary, scores, group, probability)
+    return ScoredPoints(summary, scores, group, probability)
 
 
 def _emphasised(name: Any) -> Html:

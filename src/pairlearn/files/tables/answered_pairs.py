@@ -1,0 +1,372 @@
+"""Two tables to pairs with one answer each: what fit, certify and check begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.data.pairs import Pairs
+from pairlearn.files.tables.answers import parse_answers
+from pairlearn.files.tables.cells import shown
+from pairlearn.files.tables.columns import (
+    find_answer,
+    find_sides,
+    hint_about_ids,
+    ids_in,
+)
+from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.files.tables.points import read_points
+from pairlearn.files.tables.reading import Table, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from pairlearn.data.types import Bools, Floats, Ints
+    from pairlearn.files.tables.points import Points
+
+__all__ = ["AnsweredPairs", "PairRows", "read_answers", "read_pairs"]
+
+
+@dataclass
+class PairRows:
+    """The rows of a table of pairs: ids as text, answers as they stand there.
+
+    Attributes
+    ----------
+    table : Table
+        As it was read.
+    left, right : list of str
+        The ids of the two points of each pair.
+    words : list
+        The answer cells; empty if the table has no answers and needs none.
+    names : tuple
+        The names of the columns of left, right and answer.
+    """
+
+    table: Table
+    left: list[str]
+    right: list[str]
+    words: list[Any]
+    names: tuple[str, str, str | None]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass
+class AnsweredPairs:
+    """Pairs of points with one answer each.
+
+    Attributes
+    ----------
+    points : Points
+        The points.
+    index : ndarray of shape (n_pairs, 2)
+        Row numbers of the two points of each pair.
+    t : ndarray of shape (n_pairs,)
+        The mean of the answers about each pair.
+    lines : list of list of int
+        Where the answers about each pair stand.
+    n_rows, n_unsure, n_self, n_unknown : int
+        Rows in the table; answers that were unsure; rows that name one point twice;
+        rows left out since they name an unknown point.
+    n_repeated, n_disagreeing, n_tied : int
+        Pairs that were answered more than once; of these, those whose answers
+        disagree; of these, those left out since the answers hold each other up.
+    notes : list of str
+        All this in sentences.
+    """
+
+    points: Points
+    index: Ints
+    t: Floats
+    lines: list[list[int]]
+    n_rows: int = 0
+    n_unsure: int = 0
+    n_self: int = 0
+    n_unknown: int = 0
+    n_repeated: int = 0
+    n_disagreeing: int = 0
+    n_tied: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs, over the frame of the points."""
+        return Pairs(self.points.frame, self.index)
+
+    def note_on_hard_pairs(self) -> list[str]:
+        """Return a sentence if pairs that are hard to answer miss in a certificate."""
+        missing = []
+        if self.n_tied:
+            missing.append(f"{self.n_tied} evenly divided pair(s)")
+        if self.n_unsure:
+            missing.append(f"{self.n_unsure} unsure answer(s)")
+        note = (
+            f"the certificate knows nothing of the {' and the '.join(missing)}, which "
+            "are likely to be hard: for all pairs the error is rather higher"
+        )
+        return [note] if missing else []
+
+
+def read_pairs(
+    source: str | Path | Table,
+    left: str | None = None,
+    right: str | None = None,
+    answer: str | None = None,
+    *,
+    ids: Collection[str] | None = None,
+    need_answers: bool = True,
+) -> PairRows:
+    """Read a table of pairs.
+
+    Parameters
+    ----------
+    source : str, Path or Table
+        The table.
+    left, right, answer : str, optional
+        The columns. None: they are found by their names (left and right, a and b, id1
+        and id2 and the like; answer, same, label, verdict and the like); the ids also
+        by what they hold.
+    ids : collection of str, optional
+        Ids of the points, to find columns by.
+    need_answers : bool
+        Whether a table without answers is refused.
+
+    Returns
+    -------
+    PairRows
+    """
+    table = source if isinstance(source, Table) else read_table(source)
+    sides = find_sides(table, left, right, answer, ids)
+    words = find_answer(table, answer, sides, needed=need_answers)
+    named = [ids_in(table, name).tolist() for name in sides]
+    for name, cells in zip(sides, named, strict=True):
+        empty = [row for row, cell in enumerate(cells) if not cell]
+        if empty:
+            raise TableError(
+                f"{table.place(empty[0])}: no id in column {name!r} ({len(empty)} such "
+                "row(s)); a pair needs two ids"
+            )
+    answers = [] if words is None else table.columns[words].tolist()
+    return PairRows(table, named[0], named[1], answers, (*sides, words))
+
+
+def read_answers(
+    points: str | Path,
+    pairs: str | Path,
+    *,
+    id: str | None = None,  # noqa: A002 - the user's word for it
+    left: str | None = None,
+    right: str | None = None,
+    answer: str | None = None,
+    first_row: int | None = None,
+    soft: bool = False,
+    skip_unknown: bool = False,
+) -> AnsweredPairs:
+    r"""Read a table of points and a table of answers, as ``pairlearn fit`` does.
+
+    Several answers about one pair, in whatever order it names its points, become one:
+    their mean, a soft answer where they disagree. So each pair counts once, however
+    many people answered it; where they are evenly divided it is left out.
+
+    Messages name the options of the command line; the arguments here have the same
+    names.
+
+    Parameters
+    ----------
+    points, pairs : str or Path
+        The tables: files that end in .csv, .tsv, .tab, .txt, .parquet, .feather, .arrow
+        or .ipc.
+    id : str, optional
+        The column of the points with their ids. None: found by its name or content.
+    left, right, answer : str, optional
+        The columns of the pairs. None: found by their names or content.
+    first_row : {0, 1}, optional
+        The points have no ids; the pairs hold row numbers, counted from here.
+    soft : bool, default=False
+        Whether answers are numbers from -1 (surely different) to 1 (surely the same).
+    skip_unknown : bool, default=False
+        Whether to leave out pairs of points that are not in the table of points.
+
+    Returns
+    -------
+    AnsweredPairs
+        With `pairs` and `t` to fit a model to, and `points`.
+
+    Raises
+    ------
+    TableError
+        If something in the tables is not understood, with where, and the way out.
+    OptionError
+        If an argument does not fit the tables.
+
+    See Also
+    --------
+    read_points : Read a table of points alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from pairlearn import CIPSClassifier, make_pair_pipeline
+    >>> from pairlearn.files.tables import read_answers
+    >>> points = "id,size,price\np1,1.5,3\np2,2,n/a\np3,7,1\np4,8,2\n"
+    >>> pairs = "left,right,answer\np1,p2,same\np2,p3,no\np3,p4,yes\np1,p4,?\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = Path(folder, "points.csv"), Path(folder, "pairs.csv")
+    ...     _ = files[0].write_text(points), files[1].write_text(pairs)
+    ...     answers = read_answers(*files)
+    >>> answers.pairs.index.tolist(), answers.t
+    ([[0, 1], [1, 2], [2, 3]], array([ 1., -1.,  1.]))
+    >>> answers.notes
+    ["1 unsure answer(s) left out (1 × '?')"]
+    >>> model = make_pair_pipeline(answers.points.make_encoder(), CIPSClassifier())
+    >>> model.fit(answers.pairs, answers.t).predict(answers.points.frame).shape
+    (4,)
+    """
+    if id is not None and first_row is not None:
+        raise OptionError("give --id or --first-row, not both")
+    point_table, pair_table = read_table(points), read_table(pairs)
+    named = (left, right, answer)
+    try:
+        rows = read_pairs(pair_table, *named)
+    except TableError:
+        # Perhaps the points tell which columns hold ids.
+        known = read_points(point_table, id, first_row=first_row)
+        rows = read_pairs(pair_table, *named, ids=known.ids)
+    wanted = {*rows.left, *rows.right}
+    found = read_points(point_table, id, wanted=wanted, first_row=first_row)
+    _check_header(rows, found)
+    notes = point_table.notes + pair_table.notes + found.notes
+    index, is_known = _look_up(rows, found, wanted)
+    notes += _notes_on_unknown(rows, found, index, skip_unknown=skip_unknown)
+    answers = parse_answers(rows.words, soft=soft, place=pair_table.place)
+    notes += answers.notes
+    is_self = is_known & (index[:, 0] == index[:, 1])
+    n_self, n_unsure = int(np.sum(is_self)), int(np.sum(~answers.sure))
+    n_unknown = int(np.sum(~is_known))
+    if n_self:
+        notes.append(
+            f"{n_self} row(s) pair a point with itself and were left out, first "
+            f"{pair_table.place(int(np.argmax(is_self)))}"
+        )
+    used = np.flatnonzero(is_known & answers.sure & ~is_self)
+    if not len(used):
+        raise TableError(
+            f"{pair_table.name} holds no answer about two points: of {len(rows)} "
+            f"row(s) {n_unsure} are unsure, {n_unknown} name an unknown point and "
+            f"{n_self} pair a point with itself"
+        )
+    joined = _join(found, index[used], answers.t[used], pair_table.lines[used].tolist())
+    joined.n_rows, joined.n_unsure = len(rows), n_unsure
+    joined.n_self, joined.n_unknown = n_self, n_unknown
+    joined.notes = notes + joined.notes
+    return joined
+
+
+def _check_header(rows: PairRows, points: Points) -> None:
+    """Refuse a table of pairs whose first line is a pair, and not a header."""
+    left, right, answer = rows.names
+    if len(points.ids.rows_of({left, right})) == 2:
+        raise TableError(
+            f"{rows.table.name}: the first line, {left},{right},{answer}, seems to be "
+            "a pair and not a header; put a header line above it: left,right,answer"
+        )
+
+
+def _look_up(rows: PairRows, points: Points, wanted: set[str]) -> tuple[Ints, Bools]:
+    """Return the row numbers of the points of each pair, and where both are known."""
+    row_of = points.ids.rows_of(wanted)
+    sides = [
+        [row_of.get(name, -1) for name in side] for side in (rows.left, rows.right)
+    ]
+    index = np.array(sides, dtype=np.intp).T
+    return index, np.all(index >= 0, axis=1)
+
+
+def _notes_on_unknown(
+    rows: PairRows, points: Points, index: Ints, *, skip_unknown: bool
+) -> list[str]:
+    """Refuse pairs of points that are not there, or return that they are left out."""
+    strange = np.flatnonzero((index < 0).any(axis=1))
+    if not len(strange):
+        return []
+    unknown = [
+        side[row]
+        for row in strange.tolist()
+        for side, place in zip((rows.left, rows.right), index[row], strict=True)
+        if place < 0
+    ]
+    some = ", ".join(shown(name) for name in dict.fromkeys(unknown[:3]))
+    what = f"{len(strange)} pair(s) name points that are not in {points.table.name}, "
+    what += f"such as {some}"
+    if skip_unknown and len(strange) < len(rows):
+        return [f"{what}, and were left out"]
+    where = f"column {points.id_column!r}" if points.id_column else "their row numbers"
+    raise TableError(
+        f"{rows.table.place(int(strange[0]))}: {what}; points are known by {where}: "
+        f"{', '.join(map(shown, points.ids[:3]))}, ..."
+        + hint_about_ids(unknown, points.table, points.ids)
+        + "; --skip-unknown leaves such pairs out" * (len(strange) < len(rows))
+    )
+
+
+def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredPairs:
+    """Make one pair of all answers about the same two points, in the first's order."""
+    low, high = index.min(axis=1), index.max(axis=1)
+    key = low.astype(np.int64) * len(points) + high
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    count = np.bincount(group)
+    mean = np.bincount(group, weights=t) / count
+    spread = np.bincount(group, weights=(t - mean[group]) ** 2)
+    disagree = spread > 1e-12
+    # Rounding must not make a soft answer of certain ones that agree.
+    mean = np.where(disagree, mean, t[first])
+    tied = np.abs(mean) < 1e-9
+    order = np.argsort(first)
+    kept = order[~tied[order]]
+    members: list[list[int]] = [[] for _ in count]
+    for row, number in enumerate(group.tolist()):
+        members[number].append(lines[row])
+    n_repeated, n_tied = int(np.sum(count > 1)), int(np.sum(tied))
+    disagreeing = order[disagree[order]].tolist()
+    notes = []
+    if n_repeated:
+        notes.append(
+            f"{n_repeated} pair(s) were answered more than once "
+            f"({count[count > 1].sum()} answers); each counts once, with the mean of "
+            "its answers"
+        )
+    if disagreeing:
+        some = ", ".join(map(str, members[disagreeing[0]][:5]))
+        notes.append(
+            f"{len(disagreeing)} pair(s) got answers that disagree, first in lines "
+            f"{some}"
+        )
+    if n_tied:
+        notes.append(
+            f"{n_tied} pair(s) whose answers are evenly divided, or 0, say nothing and "
+            "were left out"
+        )
+    if not len(kept):
+        raise TableError(
+            "no pair has an answer that tells something: all are evenly divided, or 0"
+        )
+    return AnsweredPairs(
+        points,
+        index[first[kept]],
+        mean[kept],
+        [members[k] for k in kept],
+        n_repeated=n_repeated,
+        n_disagreeing=len(disagreeing),
+        n_tied=n_tied,
+        notes=notes,
+    )

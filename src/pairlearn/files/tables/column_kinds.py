@@ -1,0 +1,253 @@
+"""What each column of a table of points is: numbers, dates, categories, or nothing.
+
+It is decided once, over all points, when the model is made; and each cell is read once:
+its value stands in the description of its column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pairlearn.files.tables.cell_columns import HEAD
+from pairlearn.files.tables.cells import shown, text_of
+from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.number_formats import (
+    choose_number_style,
+    common_decimal_sign,
+    parse_column,
+    share_of_lone_groups,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pairlearn.data.types import Floats, Ints
+    from pairlearn.files.tables.cell_columns import Cells
+    from pairlearn.files.tables.number_formats import ParsedColumn
+    from pairlearn.files.tables.reading import Table
+
+__all__ = ["Categories", "Column", "describe_columns", "frame_of_values"]
+
+# A text column with more different values than this share of its cells is names or
+# free text.
+_SELDOM_AGAIN = 0.5
+# Columns of so few cells are categories unless every cell differs.
+_FEW = 20
+# Squares and sums of larger numbers overflow.
+_LARGEST = 1e100
+_WRITTEN = {
+    "point": "numbers",
+    "comma": "numbers with decimal commas",
+    "thousands": "numbers with commas between thousands",
+}
+
+
+class Categories(NamedTuple):
+    """Categories by name, and the number of that of each row; -1 where missing."""
+
+    names: list[str]
+    codes: Ints
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column is, and the values of its cells.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : {"numbers", "dates", "categories", "left out"}
+        What it is.
+    form : str
+        How numbers or dates are written; else empty.
+    how : str
+        In words, how it was encoded, or why it was left out.
+    note : str
+        What to tell about it; empty if nothing.
+    lone : float
+        Of numbers with a separator, the share with one between thousands alone.
+    values : ndarray of float, Categories or None
+        Numbers, or days since 1970, with NaN where a cell is missing; or categories;
+        None if it is left out.
+    """
+
+    name: str
+    kind: str
+    form: str
+    how: str
+    note: str = ""
+    lone: float = 0.0
+    values: Floats | Categories | None = field(default=None, compare=False, repr=False)
+
+
+def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column]:
+    """Decide for each column of a table of points what it is.
+
+    Parameters
+    ----------
+    features : dict of Cells
+        The columns but the ids.
+    table : Table
+        The table that they are from.
+
+    Returns
+    -------
+    list of Column
+
+    Raises
+    ------
+    TableError
+        If there is nothing to learn from.
+    """
+    parsed = [parse_column(name, cells) for name, cells in features.items()]
+    sign = common_decimal_sign(parsed)
+    columns = [_describe(column, sign, table) for column in parsed]
+    if all(column.kind == "left out" for column in columns):
+        why = "; ".join(column.note for column in columns[:5])
+        raise TableError(
+            f"{table.name} has no column to learn from ({why}); points need numbers, "
+            "dates or categories that differ"
+        )
+    return columns
+
+
+def frame_of_values(columns: list[Column]) -> Any:
+    """Return the columns to learn from as a pandas frame of floats and categories."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            column.name: pd.Categorical.from_codes(values.codes, values.names)
+            if isinstance(values := column.values, Categories)
+            else values
+            for column in columns
+            if column.kind != "left out"
+        }
+    )
+
+
+class _Grouped(NamedTuple):
+    """Different cells and categories, and which of them each cell and each is."""
+
+    distinct: Cells
+    codes: Ints
+    names: Cells
+    name_of: Ints
+
+
+def _group(cells: Cells) -> _Grouped:
+    codes, distinct = cells.factorize()
+    name_of, names = distinct.categories().factorize()
+    return _Grouped(distinct, codes, names, name_of)
+
+
+def _describe(column: ParsedColumn, sign: str, table: Table) -> Column:
+    name, present = column.name, column.present
+    n_missing = len(column.cells) - len(present)
+    if not len(present):
+        return _left_out(name, "no cell holds anything")
+    missing = f"; {n_missing} missing" if n_missing else ""
+    grouped = None
+    # Most columns show at once that their cells differ.
+    differ = len({text_of(cell) for cell in present[:HEAD]}) > 1
+    if not differ:
+        grouped = _group(present)
+        differ = len(grouped.names) > 1
+        if not differ and not n_missing:
+            return _left_out(name, f"every cell is {shown(grouped.names[0])}")
+    if differ:
+        found = _as_numbers(column, sign, table, missing) or _as_dates(column, missing)
+        if found is not None:
+            return found
+    distinct, codes, names, name_of = grouped or _group(present)
+    note = _nearly_numbers(column, codes, distinct, table)
+    if (len(names) == len(present) > 2) or (
+        len(present) > _FEW and len(names) > _SELDOM_AGAIN * len(present)
+    ):
+        return _left_out(
+            name,
+            f"{len(names)} different texts in {len(present)} rows, such as "
+            f"{shown(present[0])}: names or free text",
+            note,
+        )
+    on_all_rows = np.full(len(column.cells), -1)
+    on_all_rows[~column.missing] = name_of[codes]
+    values = Categories(names.tolist(), on_all_rows)
+    how = f"{len(names)} categories{missing}"
+    return Column(name, "categories", "", how, note, values=values)
+
+
+def _left_out(name: str, why: str, note: str = "") -> Column:
+    return Column(name, "left out", "", why, note or f"column {name!r} left out: {why}")
+
+
+def _as_numbers(
+    column: ParsedColumn, sign: str, table: Table, missing: str
+) -> Column | None:
+    if not column.numbers:
+        return None
+    name, cells = column.name, column.cells
+    style, note = choose_number_style(column, sign, table)
+    values = column.numbers[style]
+    n_infinite = int(np.isnan(values).sum())
+    if n_infinite:
+        infinite = (
+            f"column {name!r}: {n_infinite} infinite or too large number(s) are taken "
+            "for missing"
+        )
+        note = f"{note}; {infinite}" if note else infinite
+    if n_infinite == len(values):
+        return _left_out(name, "no cell holds a finite number")
+    low, high = np.nanmin(values), np.nanmax(values)
+    values = column.on_all_rows(values)
+    if max(-low, high) > _LARGEST:
+        row = int(np.argmax(np.abs(values) > _LARGEST))
+        raise TableError(
+            f"{table.place(row)}: column {name!r} holds {shown(cells[row])}, a number "
+            "too large to be squared; correct it, or leave the cell empty"
+        )
+    if high == low and not missing and not n_infinite:
+        return _left_out(name, f"every cell is {shown(cells[0])}")
+    lone = share_of_lone_groups(column, style)
+    how = ("numbers" if lone is None else _WRITTEN[style]) + missing
+    return Column(name, "numbers", style, how, note, lone or 0.0, values)
+
+
+def _as_dates(column: ParsedColumn, missing: str) -> Column | None:
+    name, present = column.name, column.present
+    days = present.all_days()
+    if not days:
+        return None
+    # Dates that have a type of their own, as in Parquet, are in no order.
+    if len(days) > 1 and "." not in next(
+        (cell for cell in present if isinstance(cell, str)), "."
+    ):
+        return _left_out(
+            name,
+            f"dates such as {shown(present[0])} may have the day or the month first; "
+            "write them as 2024-05-31",
+        )
+    order, found = next(iter(days.items()))
+    how = f"dates, as days ({order}){missing}"
+    return Column(name, "dates", order, how, values=column.on_all_rows(found))
+
+
+def _nearly_numbers(
+    column: ParsedColumn, codes: Ints, distinct: Cells, table: Table
+) -> str:
+    """Return a note if a few cells alone keep a column from being numbers."""
+    values, fits = distinct.numbers("point")
+    words = np.flatnonzero(~fits[codes])
+    n_numbers = int(np.sum(~np.isnan(values[codes])))
+    if n_numbers < 9 * len(words):
+        return ""
+    row = int(np.flatnonzero(~column.missing)[words[0]]) if len(words) else 0
+    return (
+        f"column {column.name!r} is taken for text, though {n_numbers} of its cells "
+        f"are numbers: {len(words)} are not, first {shown(column.cells[row])} "
+        f"({table.place(row)}). Correct them, or leave them empty, to have numbers"
+    )

@@ -1,0 +1,153 @@
+"""A table of points: their ids, and features ready to learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pairlearn.files.tables.column_kinds import describe_columns, frame_of_values
+from pairlearn.files.tables.columns import find_id
+from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.reading import Table, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from sklearn.compose import ColumnTransformer
+
+    from pairlearn.files.tables.cell_columns import Cells
+    from pairlearn.files.tables.column_kinds import Column
+
+__all__ = ["Points", "read_points"]
+
+
+@dataclass
+class Points:
+    """The points of a table.
+
+    Attributes
+    ----------
+    table : Table
+        As it was read.
+    ids : sequence of str
+        The id of each point, as text.
+    id_column : str or None
+        The column of the ids; None: the points are known by their row numbers.
+    first_row : int or None
+        The number of the first row, 0 or 1, if points are known by row numbers.
+    notes : list of str
+        Sentences about how the ids were found.
+    """
+
+    table: Table
+    ids: Cells
+    id_column: str | None
+    first_row: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def features(self) -> dict[str, Cells]:
+        """The cells of each column but the ids, as they stand in the table."""
+        return {
+            name: cells
+            for name, cells in self.table.columns.items()
+            if name != self.id_column
+        }
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """What each of these columns is: numbers, dates, categories, or left out."""
+        return describe_columns(self.features, self.table)
+
+    @cached_property
+    def frame(self) -> Any:
+        """The columns to learn from as a pandas frame.
+
+        Numbers, and dates as days since 1970, are floats; text is categories.
+        """
+        return frame_of_values(self.columns)
+
+    def make_encoder(self) -> ColumnTransformer:
+        """Return a transformer of such a frame to numbers without gaps, not yet fitted.
+
+        Returns
+        -------
+        sklearn.compose.ColumnTransformer
+            To put in front of a classifier. It reads the cells of other tables in the
+            same way, as text or as numbers.
+        """
+        from pairlearn.files.tables.encoder import make_encoder
+
+        return make_encoder(self.columns)
+
+
+def read_points(
+    source: str | Path | Table,
+    id: str | None = None,  # noqa: A002 - the user's word for it
+    *,
+    wanted: Collection[str] | None = None,
+    first_row: int | None = None,
+) -> Points:
+    r"""Read a table of points as ``pairlearn fit`` does.
+
+    Messages name the options of the command line; the arguments here have the same
+    names.
+
+    Parameters
+    ----------
+    source : str, Path or Table
+        The table: a file that ends in .csv, .tsv, .tab, .txt, .parquet, .feather,
+        .arrow or .ipc.
+    id : str, optional
+        The column of the ids. None: it is found by its name (id, point_id, key, name
+        and the like), or by what it holds, or the points are known by row numbers.
+    wanted : collection of str, optional
+        Ids that occur in pairs, to find the column by.
+    first_row : {0, 1}, optional
+        The number of the first row, where points are known by row numbers.
+
+    Returns
+    -------
+    Points
+
+    Raises
+    ------
+    TableError
+        If it is no table of points, with what is wrong, where, and the way out.
+
+    See Also
+    --------
+    read_answers : Read answers about pairs of the points, too.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from pairlearn.files.tables import read_points
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "points.csv"
+    ...     _ = path.write_text("id,size,colour\np1,3.5,red\np2,n/a,blue\np3,1,red\n")
+    ...     points = read_points(path)
+    >>> list(points.ids)
+    ['p1', 'p2', 'p3']
+    >>> points.frame
+       size colour
+    0   3.5    red
+    1   NaN   blue
+    2   1.0    red
+    >>> points.make_encoder().fit_transform(points.frame).shape
+    (3, 3)
+    """
+    table = source if isinstance(source, Table) else read_table(source)
+    points = Points(table, *find_id(table, id, wanted, first_row))
+    if not points.features:
+        raise TableError(
+            f"{table.name} has no column but the ids; points need features to learn "
+            "from"
+        )
+    return points
