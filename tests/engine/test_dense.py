@@ -273,7 +273,7 @@ def test_moment_of_a_vector_is_a_column_of_that_of_a_matrix(dtype):
 )
 def test_the_compiled_logistic_function(answer):
     pytest.importorskip("numba", reason="the extra `fast` is not installed")
-    from pairlearn.engine.backends.numba import room
+    from pairlearn.engine.backends.numba import workspace
     from pairlearn.engine.backends.numba.products import product_risk
 
     # With one score 1, z is the other one; with a = 1 and b = 0 the risk is phi(z).
@@ -281,7 +281,7 @@ def test_the_compiled_logistic_function(answer):
     z = np.concatenate([near, [1e-300, 1e-17, 690.0, 800.0, 1e300, -1e300]])
     found = []
     for one in z:
-        f, g = room(1)
+        f, g = workspace(1)
         f[0], g[0] = one, 1.0
         value = product_risk(*answer, 0, 1, f, g)
         found.append((value, g[0], f[0]))
