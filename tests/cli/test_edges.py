@@ -168,8 +168,8 @@ class TestSignals:
     def test_before_any_command_has_begun(self):
         code = HEEDS + (
             "import os, signal, sys\n"
-            "from pairlearn.cli import ending\n"
-            "with ending.in_order():\n"
+            "from pairlearn.cli import exits\n"
+            "with exits.in_order():\n"
             "    os.kill(os.getpid(), getattr(signal, sys.argv[1]))\n"
             "    signal.pause()\n"
         )
@@ -187,8 +187,8 @@ class TestSignals:
             "import signal, sys\n"
             "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
             "streams = sys.stdout, sys.stderr\n"
-            "from pairlearn.cli import ending, main\n"
-            "with ending._signals():\n"
+            "from pairlearn.cli import exits, main\n"
+            "with exits._signals():\n"
             "    assert callable(signal.getsignal(signal.SIGTERM))\n"
             "    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN\n"
             "sys.argv[1:] = ['--version']\n"
@@ -234,7 +234,8 @@ class TestRoom:
         )
         assert result.returncode == 1
         assert result.stderr == (
-            f"{name} could not be written: it would be larger than files may be here\n"
+            f"{name} could not be written: it would be larger than the largest file "
+            "allowed here\n"
         )
         assert (tables / name).read_text() == "old"
         assert names(tables) == sorted([*TABLES, name])
@@ -395,7 +396,7 @@ class TestModelAndPage:
         words = [tables / name for name in ("model.skops", "points.csv", "pairs.csv")]
         result = call("certify", *words)
         assert result.exit_code == 0
-        assert "the model does not tell which points it learnt from" in result.stdout
+        assert "the model does not record which points it learned from" in result.stdout
         fitted()
         result = call("certify", *words)
         assert "the model does not tell" not in result.stdout

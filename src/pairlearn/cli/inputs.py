@@ -87,8 +87,9 @@ class Asked:
             return []
         return [
             (
-                f"the certificate knows nothing of the {' and the '.join(missing)}, "
-                "which are likely to be hard: for all pairs the error is rather higher"
+                f"the certificate does not count the {' and the '.join(missing)}, "
+                "which are likely to be hard: over all pairs the error is probably "
+                "higher"
             )
         ]
 
@@ -144,7 +145,7 @@ def read_asked(points: Path, pairs: Path, columns: Columns) -> Asked:
     rows = np.flatnonzero(known_rows & answers.sure & ~alone)
     if not len(rows):
         raise TableError(
-            f"{pair_table.name} holds no answer about two points: of {len(asked)} "
+            f"{pair_table.name} holds no usable answer: of {len(asked)} "
             f"row(s) {outcome.n_unsure} are unsure, {outcome.n_unknown} name an "
             f"unknown point and {outcome.n_self} pair a point with itself"
         )
@@ -158,7 +159,7 @@ def _check_header(asked: AskedPairs, points: Points) -> None:
     if len(points.ids.rows_of({left, right})) == 2:
         raise TableError(
             f"{asked.table.name}: the first line, {left},{right},{answer}, seems to be "
-            "a pair and not a header; put a header line above it: left,right,answer"
+            "a pair, not a header; put a header line above it: left,right,answer"
         )
 
 
@@ -189,8 +190,8 @@ def _look_up(
         )
         raise TableError(
             f"{asked.table.place(int(strange[0]))}: {len(strange)} pair(s) name points "
-            f"that are not in {points.table.name}, such as {some}; points are known by "
-            f"{where}: {', '.join(map(shown, points.ids[:3]))}, ..."
+            f"that are not in {points.table.name}, such as {some}; points are "
+            f"identified by {where}: {', '.join(map(shown, points.ids[:3]))}, ..."
             + hint_about_ids(unknown, points.table, points.ids)
             + "; --skip-unknown leaves such pairs out" * (len(strange) < len(asked))
         )
@@ -233,7 +234,7 @@ def _join(outcome: Asked, index: Ints, t: Floats, lines: list[int]) -> None:
     )
     if not len(kept):
         raise TableError(
-            "no pair has an answer that tells something: all are evenly divided, or 0"
+            "no pair has a usable answer: all answers are evenly divided, or 0"
         )
 
 
@@ -248,7 +249,7 @@ def _tell(
     if outcome.n_disagreeing:
         lines = members[int(np.flatnonzero(disagree)[0])]
         outcome.notes.append(
-            f"{outcome.n_disagreeing} pair(s) got answers that disagree, first in "
+            f"{outcome.n_disagreeing} pair(s) got answers that disagree, the first in "
             f"lines {', '.join(map(str, lines[:5]))}"
         )
     if outcome.n_tied:

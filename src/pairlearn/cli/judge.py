@@ -96,20 +96,20 @@ def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
         return []
     if rates != _CERTAIN:
         note = (
-            f"the model reckons with wrong answers: that {1 - r1:.1%} of pairs of the "
-            f"same kind are answered 'different', and {r0:.1%} of the others 'same'. "
-            "The error and the lower end of its interval count on that, which is a "
-            "guess here; the upper end does not, and holds even if no answer is wrong. "
-            f"If the rates are known, say them: --noise {r1:.3g},{r0:.3g}, or --noise "
-            "none"
+            f"the model assumes that some answers are wrong: that {1 - r1:.1%} of "
+            f"pairs of the same kind are answered 'different', and {r0:.1%} of the "
+            "others 'same'. The error and the lower end of its interval rely on this, "
+            "which is a guess here; the upper end does not, and holds even if no "
+            "answer is wrong. If you know the rates, give them: --noise "
+            f"{r1:.3g},{r0:.3g}, or --noise none"
         )
         return [note]
     if not certificate.pair_error:
         return []
     note = (
-        "every answer is taken for right, so that a wrong one counts as an error of "
-        "the model. If some are wrong, the error is lower than the certificate says; "
-        "--noise 0.1 tells that one in ten is"
+        "every answer is assumed to be right, so a wrong answer counts as an error of "
+        "the model. If some answers are wrong, the error is lower than the certificate "
+        "says; if one in ten is wrong, for example, add --noise 0.1"
     )
     return [note]
 
@@ -136,7 +136,7 @@ def _too_many(
             share = n_wrong / len(agree)
             note = (
                 f"the answers disagree with the model in {share:.1%} of pairs of one "
-                f"kind, fewer than the {rate:.1%} that are said to be wrong: --noise "
+                f"kind, fewer than the {rate:.1%} that you said are wrong: --noise "
                 "seems too high, and the certificate says nothing"
             )
             return [note]

@@ -363,8 +363,8 @@ def _as_numbers(
     n_infinite = int(np.isnan(values).sum())
     if n_infinite:
         infinite = (
-            f"column {name!r}: {n_infinite} infinite or too large number(s) are taken "
-            "for missing"
+            f"column {name!r}: {n_infinite} number(s) that are infinite or too large "
+            "are treated as missing"
         )
         note = f"{note}; {infinite}" if note else infinite
     if n_infinite == len(values):
@@ -391,7 +391,7 @@ def _as_dates(name: str, there: Cells, missing: str) -> Column | None:
     if len(fits) > 1 and "." not in text:
         return _left_out(
             name,
-            f"dates such as {shown(there[0])} may have the day or the month first; "
+            f"in dates such as {shown(there[0])} the day or the month may come first; "
             "write them as 2024-05-31",
         )
     order = fits[0]
@@ -407,9 +407,10 @@ def _nearly_numbers(name: str, cells: Cells, table: Table) -> str:
         return ""
     row = words[0] if words else 0
     return (
-        f"column {name!r} is taken for text, though {n_numbers} of its cells are "
-        f"numbers: {len(words)} are not, first {shown(cells[row])} "
-        f"({table.place(row)}). Correct them, or leave them empty, to have numbers"
+        f"column {name!r} is read as text, although {n_numbers} of its cells are "
+        f"numbers: {len(words)} are not, the first is {shown(cells[row])} "
+        f"({table.place(row)}). To use it as numbers, correct these cells or leave "
+        "them empty"
     )
 
 

@@ -93,7 +93,7 @@ def style_of(column: SeenColumn, sign: str, table: Table) -> tuple[str, str]:
     row = int(np.flatnonzero(np.abs(small - large) > 0)[0])
     less, more = f"{small[row]:.10g}", f"{large[row]:.10g}"
     cell = shown(column.cells.present()[row])
-    told = f"column {column.name!r}: {cell} and the like are read as"
+    told = f"column {column.name!r}: numbers such as {cell} are read as"
     if style == "point" and not settled:
         return style, f"{told} {less}; if {more} is meant, write it without a separator"
     style = differ[0]

@@ -306,8 +306,8 @@ def as_points(
     points = Points(table, found.ids, found.column, found.first_row, found.notes)
     if not points.features:
         raise TableError(
-            f"{table.name} has no column but the ids; points need features to learn "
-            "from"
+            f"{table.name} has no column besides the ids; points need features to "
+            "learn from"
         )
     return points
 
