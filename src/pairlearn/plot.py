@@ -153,7 +153,7 @@ def plot_pairs(
     if isinstance(max_pairs, bool) or not isinstance(max_pairs, int) or max_pairs < 1:
         raise ValueError(f"max_pairs must be a whole number above 0; got {max_pairs!r}")
     if given.n_features < 2:
-        raise ValueError("points of one feature have no place in the plane; two needed")
+        raise ValueError("points need two features to be drawn in the plane; got one")
     answers = check_answers(t, len(given), given.index)
     points = _numbers(given.X)
     names, groups = _groups(None, y, len(points))

@@ -84,7 +84,7 @@ def test_chance_of_width_is_the_sum_over_all_counts(error, n_pairs, width, flip_
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment hardly tell")
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment do not show")
 @pytest.mark.parametrize(
     ("prior", "error", "flip_rate", "n_pairs"),
     [(0.3, 0.1, 0.0, 20), (0.6, 0.2, 0.0, 101), (0.8, 0.05, 0.2, 9)],

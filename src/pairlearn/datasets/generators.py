@@ -109,7 +109,9 @@ def make_gaussians(
 
     rng = check_random_state(random_state)
     if min(scales) <= 0:
-        raise ValueError(f"scales are standard deviations, above 0; got {scales}")
+        raise ValueError(
+            f"scales are standard deviations and must be above 0; got {scales}"
+        )
     positive = rng.uniform(size=_check_count(n_points)) < check_prior(prior)
     mean, scale = np.where(positive, *means), np.where(positive, *scales)
     X = mean + scale * rng.normal(size=n_points)

@@ -80,7 +80,7 @@ def class_probabilities(scores: Floats, scale: Scale) -> Floats:
     Parameters
     ----------
     scores : ndarray of shape (n_points,) or (n_points, n_classes)
-        One score a point for two classes, else one a class.
+        One score per point for two classes, else one per class.
     scale : Scale
         How scores become log-odds.
 

@@ -65,13 +65,13 @@ class Certificate:
         Its Clopper-Pearson interval.
     clustering_error : float
         The error up to swapping the two classes, by Theorem 1. It is the error
-        itself once the class assignment is right.
+        itself if the class assignment is right.
     clustering_interval : tuple of float
         Its interval, at the same confidence.
     n_pairs : int
-        How many pairs it rests on.
+        How many pairs were counted.
     confidence : float
-        How often intervals made like this contain the truth, at least.
+        The probability, at least, with which such an interval contains the truth.
     flip_rate : float
         The assumed rate of wrong answers.
     cross_validated : bool
@@ -138,8 +138,8 @@ def certify(
 ) -> Certificate:
     """Estimate the error of a classifier from pairs, with a confidence interval.
 
-    Valid for pairs drawn at random, not used for training or class assignment, and
-    sharing no point; see the notes.
+    The interval is valid if the pairs were drawn at random, were not used for training
+    or class assignment, and share no point; see the notes.
 
     Parameters
     ----------
@@ -189,7 +189,8 @@ def certify(
     """
     if not hasattr(clf, "predict"):
         raise TypeError(
-            "certify(clf, pairs, t) wants a fitted classifier first; got "
+            "the first argument of certify(clf, pairs, t) must be a fitted classifier; "
+            "got "
             f"{type(clf).__name__}, which has no method predict"
         )
     pairs = as_pairs(pairs)
@@ -221,7 +222,7 @@ def certify(
     if clopper_pearson(n_wrong, len(pairs), confidence)[1] < flip_rate:
         warnings.warn(
             f"the answers disagree with the classifier in {n_wrong / len(pairs):.1%} "
-            f"of pairs, fewer than the {flip_rate:.1%} that are said to be wrong: "
+            f"of pairs, fewer than the {flip_rate:.1%} that you said are wrong: "
             "flip_rate seems too high, and the certificate says nothing",
             stacklevel=2,
         )
@@ -435,7 +436,7 @@ def prior_from_answers(t: ArrayLike, *, confidence: float = 0.95) -> PriorEstima
     """Estimate the prior of the majority class from answers to random pairs.
 
     P(t = +1) = p^2 + (1 - p)^2, so max(p, 1 - p) = (1 + sqrt(2 P(t = +1) - 1)) / 2:
-    the prior follows up to a swap of the classes. Near prior 1/2 the square root
+    this gives the prior up to a swap of the classes. Near prior 1/2 the square root
     makes the interval wide.
 
     Parameters
