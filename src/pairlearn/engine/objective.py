@@ -143,7 +143,7 @@ class LinearObjective(ABC):
     points : Points
         The points.
     alpha : float
-        Strength of the penalty on w; the intercept is not penalised.
+        Strength of the penalty on w; the intercept is free.
     frame : Frame
         The coordinates.
     n_outputs : int, default=1
