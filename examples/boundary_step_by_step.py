@@ -2,14 +2,15 @@
 A boundary, drawn answer by answer
 ==================================
 
-Points lie in the plane, and nobody knows their classes. What we may ask is: are these
-two points of the same class, or of different ones? Ever more answers are given here,
-and a line between the classes takes shape.
+Points lie in the plane, and nobody knows their classes. But we may ask: are these two
+points of the same class, or of different classes? This example gives a classifier more
+and more answers, and shows how it finds the line between the classes.
 """
 
 # %%
-# The points are of two classes that overlap. The classes answer our questions, and at
-# the end they say how good the line is. They are never learned from.
+# The points are of two classes that overlap. The classes are used to answer the
+# questions, and at the end to measure how good the line is. The classifier never sees
+# them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,11 +28,11 @@ print(f"the first answers: {t[:8].astype(int)}")
 
 # %%
 # The classifier sees the first 10 answers, then 20, then 80. A solid stroke joins two
-# points that are the same, a dashed one two that are different.
+# points of the same class, a dashed stroke two points of different classes.
 #
 # With 10 answers the line is a guess. It turns as more come in, until most dashed
 # strokes cross it and most solid ones do not. The last panel shows new points in the
-# colours of their true classes, and the line that 400 answers draw.
+# colours of their true classes, and the line learned from 400 answers.
 
 GREY, BLUE, ORANGE = "#8c959f", "#0072B2", "#D55E00"
 axis = np.linspace(-3.8, 3.8, 80)
@@ -66,8 +67,8 @@ fig.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False)
 
 # %%
 # How far is it from the best line? We count errors on 10,000 new points, up to swapping
-# the two classes. The dashed line is
-# a classifier that was trained on labelled points, all 2,000 of them.
+# the two classes. The dashed line is a classifier that was trained on labelled points,
+# all 2,000 of them.
 
 best = LogisticRegression().fit(X[:2000], y[:2000])
 floor = clustering_error(y_new, best.predict(X_new))

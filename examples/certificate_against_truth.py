@@ -2,8 +2,9 @@
 The certificate against the truth
 =================================
 
-How good is a classifier if there is not one labelled point? Answers about fresh pairs
-say it. This example checks what they say against the truth, which we happen to know.
+How can we know how good a classifier is without a single labelled point? Answers about
+fresh pairs tell. This example compares what they tell with the truth, which we know
+here.
 """
 
 # %%
@@ -31,8 +32,8 @@ pairs, t = Pairs.sample(X, 100_200, y, random_state=0)
 #
 # Let e be the clustering error: the share of points on the wrong side, up to swapping
 # the classes. A pair is misjudged if just one of its two points is on the wrong side,
-# so the pair error is 2 e (1 - e). The pair error needs answers alone, and on the
-# range from 0 to 1/2 it tells e: this is what makes a certificate possible.
+# so the pair error is 2 e (1 - e). To measure the pair error we need only answers, and
+# for e from 0 to 1/2 it determines e: this is what makes a certificate possible.
 
 turns = np.deg2rad(np.arange(0, 95, 10))
 points, measured = [], []
@@ -52,8 +53,8 @@ ax.set_title("Theorem 1: the pair error is the error in disguise")
 ax.legend(frameon=False)
 
 # %%
-# An interval that keeps its word
-# -------------------------------
+# Does the interval keep its promise?
+# -----------------------------------
 #
 # A classifier learns from 200 pairs. Then 200 fresh pairs certify it. The truth lies
 # within the interval in 95 of 100 cases or more; so we do it 500 times, each time with

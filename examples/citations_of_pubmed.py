@@ -2,10 +2,10 @@
 Citations as answers: articles on diabetes
 ==========================================
 
-Nobody answered a question here. An article cites others, mostly of its own kind, and
-that will do for "same". There is nothing to do for "different" but to draw articles at
-random, about half of which are of the same kind after all. This example compares a
-method that believes them with one that knows better.
+Nobody answered a question here. An article cites others, mostly of its own kind, so a
+citation can serve as "same". For "different" we can only draw two articles at random,
+and about half of these pairs are of the same kind after all. This example compares a
+method that takes every random pair as "different" with one that does not.
 """
 
 # %%
@@ -45,10 +45,10 @@ print(f"citations that join one kind: {np.mean(same[t > 0]):.1%}")
 print(f"random couples that do, too: {np.mean(same[t < 0]):.1%}")
 
 # %%
-# ``MCLClassifier`` takes every couple for "different". ``LinkClassifier`` takes it for
-# what it is: a draw from all pairs. Both have the same model and the same penalty,
+# ``MCLClassifier`` takes every random couple as "different". ``LinkClassifier`` takes
+# it for what it is: a random pair. Both have the same model and the same penalty,
 # fixed here for speed (``LinkClassifier(alpha="auto")`` finds one by itself). The
-# dotted line had the labels of all 4,000 articles.
+# dotted line is a model that had the labels of all 4,000 articles.
 
 methods = {
     "couples are different": MCLClassifier(alpha=3e-5),

@@ -2,19 +2,19 @@
 Which side is which? Class assignment, and when it fails
 ========================================================
 
-Pairs draw the boundary, but "same" and "different" never name its sides. If it is known
-which class is the majority, pairs can name them too (Theorem 2). This example shows how
-many pairs that takes, why it fails near prior 1/2, and why a simpler rule is no way
-out.
+Pairs find the boundary, but "same" and "different" do not say which side is which
+class. If we know which class is the majority, pairs can tell (Theorem 2). This example
+shows how many pairs that takes, why it fails near prior 1/2, and why a simpler rule
+does not work.
 """
 
 # %%
 # The points are those of the paper: on a line, class +1 around 1 and class -1 around
 # -1, the latter spread more widely. Let the classifier say +1 right of a threshold.
 #
-# The rule: count how often the class of a point differs from the answer of its pair. In
-# the mean that is Q = (2p - 1) R + 1 - p, with the prior p and the error R. If class +1
-# is the majority, then Q is below 1/2 just when the classifier is the right way round.
+# The rule: count how often the class of a point differs from the answer of its pair. On
+# average that is Q = (2p - 1) R + 1 - p, with the prior p and the error R. If class +1
+# is the majority, Q is below 1/2 exactly if the classifier is the right way round.
 
 import warnings
 
@@ -43,7 +43,7 @@ def share_wrong(prior, n_pairs, threshold=0.0, repeats=200):
 # %%
 # The nearer the prior is to 1/2, the less the pairs say. At 1/2 itself they say
 # nothing: both signs agree equally well with all answers, however many there are.
-# Dashed lines are the guarantee of Lemma 3, which the simulation keeps well below.
+# Dashed lines are the guarantee of Lemma 3; the simulation stays well below it.
 
 priors = np.linspace(0.5, 0.9, 9)
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -85,8 +85,8 @@ print(f"wrong assignments of the naive rule, 3000 points: {naive_rule[-1]:.3f}")
 print(f"wrong assignments by 3000 pairs: {pair_rule[-1]:.3f}")
 
 # %%
-# So the library warns when the pairs it has kept aside hardly speak. A few labelled
-# points then settle it, at any prior.
+# So the library warns when the pairs that it kept aside are too unclear to decide. Then
+# a few labelled points decide, at any prior.
 
 X, y = make_gaussians(2000, 0.5, random_state=0)
 pairs, t = Pairs.sample(X[:400], 200, y[:400], random_state=0)

@@ -2,9 +2,9 @@
 Even or odd: pairs of handwritten digits
 ========================================
 
-The classes of the paper's images: even and odd digits. Each class has five shapes of
-digits in it, so a straight boundary in the space of pixels will not do well. A kernel
-does better, and a certificate says so before a single digit is labelled.
+As in the paper, the two classes are even and odd digits. Each class contains five
+shapes of digits, so a straight boundary in the space of pixels does not do well. A
+kernel does better, and a certificate says so before a single digit is labelled.
 """
 
 # %%
@@ -39,8 +39,8 @@ order = np.random.default_rng(0).permutation(len(X))
 X, y = X[order], even_odd(digit[order])
 
 # %%
-# 500 pairs to learn from, and 350 pairs of other images to certify by. The labels of
-# all images that were not learned from serve to find the true error.
+# There are 500 pairs to learn from, and 350 pairs of other images to certify with. The
+# labels of all images that were not learned from give the true error.
 
 pairs, t = Pairs.sample(X[:1000], 500, y[:1000], random_state=0)
 fresh, t_fresh = Pairs.sample(X[1000:1700], 350, y[1000:1700], random_state=0)

@@ -2,10 +2,10 @@
 How many pairs are enough?
 ==========================
 
-Pairs are needed for three things: to draw the boundary, to find out which side is
+Pairs are needed for three things: to find the boundary, to find out which side is
 which, and to certify the result. For the last two a formula says how many. For the
-first the theory has a bound that holds for all data, and a learning curve says more
-about yours.
+first the theory has a bound that holds for all data, but a learning curve says more
+about your own data.
 """
 
 # %%
@@ -45,9 +45,9 @@ print(f"error of the best line: {best:.3f}")
 # Drawing the boundary
 # --------------------
 #
-# Ten classifiers for each number of pairs. The excess over the best line falls like one
-# over the number of pairs in the end, or faster. Lemma 2 knows nothing of these
-# classes, and is far more careful: for as many pairs its bound is 1/2, which says
+# We train ten classifiers for each number of pairs. In the end, the excess over the
+# best line falls like one over the number of pairs, or faster. Lemma 2 holds for all
+# classes, and is far more cautious: for so few pairs its bound is 1/2, which says
 # nothing.
 
 sizes = np.array([25, 50, 100, 200, 400, 800])
@@ -84,8 +84,8 @@ for ax in (left, right):
 # --------------------------------
 #
 # These two have formulas. The first says how many pairs make a wrong class assignment
-# rarer than one in a hundred, the second how many give an interval of a wanted width.
-# We certify the last classifier with as many fresh pairs, and look at the width.
+# rarer than one in a hundred, the second how many give an interval of a given width.
+# We certify the last classifier with that many fresh pairs, and look at the width.
 
 print(f"pairs to name the sides: {pairs_for_assignment(PRIOR, error=best)}")
 widths = np.array([0.12, 0.08, 0.06, 0.04, 0.03, 0.02])

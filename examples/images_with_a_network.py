@@ -1,16 +1,16 @@
 """
-Even or odd: a network of convolutions, from pairs of images
-============================================================
+Even or odd: a convolutional network, trained from pairs of images
+==================================================================
 
-The learner sees 8 by 8 pixels of handwritten digits, and is told for 600 pairs of them
-whether both are even or both odd, or one of each. No image has a label. Some of the
-pairs are kept aside, and say how good the network is.
+The learner sees handwritten digits of 8 by 8 pixels. For 600 pairs of them it is told
+whether they are the same (both even or both odd) or different. No image has a label.
+Some of the pairs are kept aside, to measure how good the network is.
 
 It needs torch and skorch: ``pip install 'pairlearn[neural]'``.
 """
 
 # %%
-# The network ends in one score, and that is all that ``PairNet`` asks of it.
+# ``PairNet`` takes any network that returns one score per image.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,8 +51,8 @@ net = PairNet(
 net.fit(pairs, t)
 
 # %%
-# 150 of the pairs took no part in training, and certify the network without one label.
-# The labels of new images say how good it is in truth.
+# 150 of the pairs were not used for training; they certify the network without a single
+# label. The labels of new images show how good it really is.
 
 print(f"by pairs it was not trained on: {net.certificate_}")
 error = clustering_error(odd[1200:], net.predict(X[1200:]))

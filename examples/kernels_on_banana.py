@@ -3,13 +3,13 @@ Curved boundaries: kernels on banana
 ====================================
 
 The two classes of the banana data are bent round each other, and no straight line
-separates them. A kernel bends the boundary. Which kernel? The pairs themselves answer:
-no labelled point is needed to choose.
+separates them. A kernel makes the boundary curved. Which kernel is best? The pairs
+themselves tell: no labelled point is needed to choose.
 """
 
 # %%
 # The data come from a file that ``load_banana()`` fetches once. Without it, this
-# example makes do with two moons, which are bent in the same way.
+# example uses two moons, which are bent in the same way.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -53,7 +53,7 @@ chosen = min(held_out, key=held_out.get)
 print(f"the pairs choose: {chosen}")
 
 # %%
-# The boundaries. Above each stands the pair error by which the choice went, and the
+# The boundaries. Above each is the pair error, by which the kernel was chosen, and the
 # clustering error e on new points. By Theorem 1 the former is about 2 e (1 - e).
 
 BLUE, ORANGE = "#0072B2", "#D55E00"

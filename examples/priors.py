@@ -30,8 +30,8 @@ ax.set(xlabel="prior p of class +1", ylabel="P(answer is same)", ylim=(0.45, 1.0
 ax.set_title("What random pairs say about the prior")
 
 # %%
-# ``prior_from_answers`` turns the curve round, and gives an interval. We draw answers
-# at several priors, and compare.
+# ``prior_from_answers`` inverts the curve, and gives an interval. We draw answers at
+# several priors, and compare.
 
 rng = np.random.default_rng(0)
 truths = np.array([0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95])
@@ -52,7 +52,8 @@ ax.set_title("Wide near 1/2, narrow far from it")
 ax.legend(frameon=False, loc="lower right")
 
 # %%
-# Does the interval keep its word? A thousand times 300 answers, at prior 0.7:
+# Does the interval keep its promise? We draw 300 answers a thousand times, at prior
+# 0.7:
 
 hits = 0
 for _ in range(1000):
@@ -62,8 +63,8 @@ for _ in range(1000):
 print(f"intervals that contain the true prior: {hits} of 1000")
 
 # %%
-# Some methods want the prior: ``SDClassifier`` has a convex problem to solve if it is
-# known and far from 1/2. The estimate will do.
+# Some methods need the prior: ``SDClassifier`` has a convex problem to solve if the
+# prior is known and far from 1/2. The estimate is good enough.
 
 X, y = make_gaussians(6000, prior=0.8, random_state=0)
 pairs, t = Pairs.sample(X[:2000], 1000, y[:2000], random_state=0)

@@ -2,9 +2,9 @@
 Two rings, with nothing tuned by hand
 =====================================
 
-Points lie on two rings, one within the other. The learner is told for 300 pairs whether
-the two points are of the same ring, and that the outer ring holds more than half of the
-points. PairClassifier finds out that straight lines are no use here, and says how good
+Points lie on two rings, one inside the other. The learner is told for 300 pairs whether
+the two points are of the same ring, and that the outer ring has more than half of the
+points. PairClassifier finds out that straight lines do not help here, and says how good
 it is before a single point is labelled.
 """
 
@@ -39,9 +39,9 @@ for kernel in ("linear", "rbf 0.25"):
     print(f"{kernel}: {best[kernel].pair_error:.1%} of held-out answers wrong")
 
 # %%
-# On the left new points, and how sure the classifier is that a place belongs to the
-# inner ring. On the right the best model of each kernel: the linear one is no better
-# than "constant", which does not look at the point.
+# On the left are new points, and how sure the classifier is that a place belongs to the
+# inner ring. On the right is the best model of each kernel: the linear one is no better
+# than "constant", which ignores the point.
 
 BLUE, ORANGE = "#0072B2", "#D55E00"
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")

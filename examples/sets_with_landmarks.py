@@ -2,10 +2,10 @@
 Two kinds of customers, by the baskets they resemble
 ====================================================
 
-A basket is a set of goods, not a vector. Two kinds of customers, three to two, have the
-same goods to choose from but differ in what they like. For 400 pairs of baskets we know
-whether they are of the same kind of customer. A basket is described by its Jaccard
-similarity to 60 others.
+A basket is a set of goods, not a vector. Two kinds of customers, in the ratio of three
+to two, have the same goods to choose from but differ in what they like. For 400 pairs
+of baskets we know whether they are from the same kind of customer. A basket is
+described by its Jaccard similarity to 60 others.
 """
 
 import random
@@ -46,8 +46,8 @@ def jaccard(a, b):
 
 
 # %%
-# Cooks are in the majority. With that known, pairs kept aside settle which of the two
-# groups is theirs, and ``predict`` returns the names.
+# Cooks are in the majority. Knowing that, pairs that are kept aside can tell which of
+# the two groups is theirs, and ``predict`` returns the names.
 
 baskets, kinds = fill_baskets(500, seed=0)
 pairs, t = Pairs.sample(baskets, 400, kinds, reuse=True, random_state=0)

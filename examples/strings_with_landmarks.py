@@ -2,11 +2,11 @@
 Two families of words, by the words they resemble
 =================================================
 
-Points need not be vectors: a similarity is enough. The words here are made up: two
-languages with syllables of their own, and one syllable in ten borrowed from the other,
-so that two words in a hundred belong to the other language by the look of them. No word
-is ever labelled. The learner is told for 400 pairs whether the two words are of the
-same language.
+Points need not be vectors: a similarity is enough. The words here are made up, in two
+languages with their own syllables. One syllable in ten is borrowed from the other
+language, so two words in a hundred look as if they belonged to it. No word is ever
+labelled. The learner is told for 400 pairs whether the two words are of the same
+language.
 """
 
 import random

@@ -2,15 +2,15 @@
 Wrong answers, and how to find them
 ===================================
 
-People err when they answer. Some of their answers contradict what all the others say
-about points like these, and ``suspicious_answers`` ranks them: the first are worth
-asking again. Here one answer in eight is wrong, and we know which, so the ranking can
-be checked.
+People make mistakes when they answer. Some of their answers contradict what all the
+others say about similar points. ``suspicious_answers`` ranks the answers: the first
+ones are worth asking again. Here one answer in eight is wrong, and we know which, so we
+can check the ranking.
 """
 
 # %%
-# Tissue samples of two kinds. 500 answers, in which points occur several times, and an
-# eighth of the answers turned round.
+# The points are tissue samples of two kinds. There are 500 answers, in which points
+# occur several times, and one answer in eight is reversed.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -69,8 +69,8 @@ right.legend(title="the answer is", frameon=False)
 
 # %%
 # What is it worth? We ask the 60 most suspicious questions again, get the right answer
-# this time, and learn anew. Against that: all answers as told, and a model that knows
-# that some are wrong and estimates how many, without asking again.
+# this time, and train again. We compare this with all answers as given, and with a
+# model that knows that some are wrong and estimates how many, without asking again.
 
 asked_again = told.copy()
 asked_again[found.order[:60]] = truth[found.order[:60]]

@@ -275,7 +275,7 @@ def test_bad_numbers_of_pairs(most):
 
 
 def test_bad_pairs():
-    with pytest.raises(ValueError, match="one feature"):
+    with pytest.raises(ValueError, match="two features"):
         plot_pairs(Pairs([[0.0], [1.0]], [[0, 1]]), [1])
     with pytest.raises(ValueError, match="NaN or infinity"):
         plot_pairs(Pairs([[0.0, np.nan], [1.0, 2.0]], [[0, 1]]), [1])

@@ -152,7 +152,7 @@ def plot_pairs(
     given = as_pairs(pairs)
     check_integer("max_pairs", max_pairs)
     if given.n_features < 2:
-        raise ValueError("points of one feature have no place in the plane; two needed")
+        raise ValueError("points need two features to be drawn in the plane; got one")
     answers = check_answers(t, len(given), given.index)
     points = _numbers(given.X)
     names, groups = _groups(None, y, len(points))

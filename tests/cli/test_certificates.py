@@ -131,7 +131,7 @@ class TestSeenPoints:
         pairs = write_pairs(tmp_path / "q.csv", with_ids.index, with_ids.y, named)
         found = with_ids.certify(tmp_path / "p.csv", pairs)
         assert found.n_seen == with_ids.n_trained
-        told = f"0 known by an id, {found.n_seen} by equal features alone"
+        told = f"0 recognised by an id, {found.n_seen} only by equal features"
         assert any(told in note for note in found.notes)
 
     def test_row_numbers_in_another_order(self, numbered, tmp_path):
@@ -144,7 +144,7 @@ class TestSeenPoints:
         )
         found = numbered.certify(tmp_path / "p.csv", pairs)
         assert found.n_seen == numbered.n_trained
-        assert any("there are no ids to go by" in note for note in found.notes)
+        assert any("there are no ids, so points" in note for note in found.notes)
 
     def test_row_numbers_of_new_points_are_fresh(self, numbered, tmp_path):
         points, y, rng = two_groups(N_POINTS, seed=9)
@@ -163,7 +163,7 @@ class TestSeenPoints:
             told = " ".join(with_ids.certify(tmp_path / "p.csv", pairs).notes)
         except TableError as error:
             told = str(error)
-        assert "give them ids of their own" in told
+        assert "give them different ids" in told
 
     def test_fingerprints_are_short(self, with_ids, numbered):
         seen = with_ids.about["seen"]
@@ -183,7 +183,7 @@ class TestSeenPoints:
                 with_ids.pairs,
                 {},
             )
-            assert any("does not tell which points" in note for note in found.notes)
+            assert any("does not record which points" in note for note in found.notes)
 
 
 def few_rows(folder, names, seed):
@@ -218,7 +218,7 @@ class TestRowsThatRepeat:
         points = pd.read_csv(tables[0]).drop(columns="id")
         points.to_csv(tables[0], index=False)
         summary, about = fit_tables(*tables, NUMBERED, FitOptions())
-        with pytest.raises(TableError, match="a table with an id column"):
+        with pytest.raises(TableError, match="a table that has an id column"):
             certify_tables(summary.model, about, *tables, NUMBERED)
 
 
@@ -309,7 +309,11 @@ class TestNoise:
         ).certificate
         assert plain.clustering_error > 0.08
         assert high == plain.clustering_interval[1]
-        told = [note for note in summary.notes if "reckons with wrong answers" in note]
+        told = [
+            note
+            for note in summary.notes
+            if "assumes that some answers are wrong" in note
+        ]
         assert len(told) == 1
         assert f"--noise {r1:.3g},{r0:.3g}" in told[0]
 
@@ -323,15 +327,18 @@ class TestNoise:
         low, high = auto.certificate.clustering_interval
         assert low <= error
         assert high == plain.certificate.clustering_interval[1]
-        assert any("reckons with wrong answers" in note for note in auto.notes)
+        assert any("assumes that some answers are wrong" in note for note in auto.notes)
         assert known.certificate == summary.certificate
-        assert not any("reckons" in note for note in known.notes + plain.notes)
+        assert not any("assumes" in note for note in known.notes + plain.notes)
         few = certify_tables(*tables, noise=(0.6, 0.4))
         assert any("--noise seems too high" in note for note in few.notes)
         assert not any("too high" in note for note in known.notes)
 
     def test_unnoticed_wrong_answers_count_as_errors_and_that_is_told(self, with_ids):
-        points, told = with_ids.folder / "points.csv", "every answer is taken for right"
+        points, told = (
+            with_ids.folder / "points.csv",
+            "every answer is assumed to be right",
+        )
         assert with_ids.summary.model[-1].flip_rates_ == (1.0, 0.0)
         assert with_ids.summary.certificate.pair_error > 0
         assert any(told in note for note in with_ids.summary.notes)
@@ -352,7 +359,7 @@ class TestNoise:
         text = " ".join(result.stdout.split())
         low, high = summary.certificate.clustering_interval
         assert f"between {low:.1%} and {high:.1%}" in text
-        assert "taking 20.0% of answers for wrong" in text
+        assert "assuming that 20.0% of answers are wrong" in text
 
 
 def listed_twice(folder, points, y, index):
@@ -411,7 +418,7 @@ class TestHardPairs:
         points.assign(id=names).to_csv(tmp_path / "p.csv", index=False)
         index = rng.permutation(200).reshape(-1, 2)
         pairs = write_pairs(tmp_path / "q.csv", index, y, names)
-        told = "the certificate knows nothing of"
+        told = "the certificate does not count"
         found = with_ids.certify(tmp_path / "p.csv", pairs)
         assert not any(told in note for note in found.notes)
         table = pd.read_csv(pairs)
@@ -430,7 +437,7 @@ class TestHardPairs:
     ("n_pairs", "shared", "says"),
     [
         (3, True, "to keep some aside: there is no certificate"),
-        (20, False, "the certificate is an estimate, cross-validated"),
+        (20, False, "the certificate is only an estimate, from cross-validation"),
     ],
 )
 def test_few_pairs_tell_what_can_be_told(n_pairs, shared, says, tmp_path):

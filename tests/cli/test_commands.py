@@ -180,7 +180,7 @@ class TestFit:
         assert "no folder" in result.stderr
         result = call("fit", *tables, "-o", tables[0])
         assert result.exit_code == 2
-        assert "one of the tables that are read" in result.stderr
+        assert "one of the files that are read" in result.stderr
         assert call("fit", *tables, "-o", tmp_path).exit_code == 2
         assert call("fit", *tables).exit_code == 2
         assert call("fit", tmp_path / "none.csv", tables[1]).exit_code == 2
@@ -324,7 +324,7 @@ class TestPredict:
             "-o", tmp_path / "out.csv",
         )  # fmt: skip
         assert result.exit_code == 0
-        assert "7 point(s) hold a category that the model has not" in result.stdout
+        assert "7 point(s) have a category that the model has never" in result.stdout
         assert "'mauve'" in result.stdout
 
     def test_formulas_are_written_as_they_are_and_told(self, made, tmp_path):
@@ -400,7 +400,7 @@ class TestCertify:
         assert f"95% confidence, {kept} pairs" in result.stdout
         error = about["certificate"]["clustering_error"]
         assert f"{error:.1%}, between" in result.stdout
-        assert f"{169 - kept} of 169 pairs hold points that the model" in result.stdout
+        assert f"{169 - kept} of 169 pairs have points that the model" in result.stdout
 
     def test_fresh_points_are_all_used(self, made, tmp_path):
         folder = made[0]
@@ -428,7 +428,7 @@ class TestCertify:
         for k in range(169):
             pairs.iloc[[k]].to_csv(tmp_path / "one.csv", index=False)
             result = call("certify", model, points, tmp_path / "one.csv")
-            if "learnt from" in result.stderr:
+            if "learned from" in result.stderr:
                 break
         assert result.exit_code == 1
         assert "needs fresh random pairs" in result.stderr
@@ -488,12 +488,12 @@ class TestCheck:
         result = call("check", *tables)
         assert result.exit_code == 0, result.output
         text = " ".join(result.stdout.split())
-        assert "points 8; 2 without an answer" in text
+        assert "points 8; 2 in no answered pair" in text
         assert "6: 3 same, 3 different" in text
         assert "2 groups of points" in text
         assert "contradictions 1" in text
         assert "redundant 2 answers" in text
-        assert "3 pairs have an answer, given or implied" in text
+        assert "known answers 3 pairs, given or implied" in text
         for line in ("line 2: a and b are same", "line 4: c and a are different"):
             assert line in text
         assert "1 pair(s) were answered more than once (2 answers)" in text
@@ -619,7 +619,7 @@ def test_yes_to_another_question_is_refused(tmp_path, yes, no):
     options = ["check", str(tmp_path / "points.csv"), str(pairs), "--answer"]
     result = CliRunner().invoke(app, [*options, "different"])
     assert result.exit_code == 1
-    assert "yes there would mean different" in result.stderr
+    assert "yes would mean different there" in result.stderr
     pairs.write_text("left,right,different\na,b,same\nc,d,different\na,c,same\n")
     assert CliRunner().invoke(app, [*options, "different"]).exit_code == 0
 

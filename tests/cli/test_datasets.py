@@ -60,7 +60,7 @@ def test_list_without_data():
     assert result.exit_code == 0
     lines = {line.split()[0]: line for line in result.stdout.splitlines()}
     assert "569" in lines["cancer"]
-    assert lines["cancer"].rstrip().endswith("is here")
+    assert lines["cancer"].rstrip().endswith("none")
     assert "26.4 MB" in lines["fashion-mnist"]
     # One line each.
     assert all(data.name in lines for data in DATA_SETS)
@@ -76,7 +76,7 @@ def test_list_of_a_folder(tmp_path):
     assert not is_at_hand(find("magic"), tmp_path)
     lines = datasets("--data", tmp_path).stdout.splitlines()
     (line,) = [line for line in lines if line.startswith("banana")]
-    assert "is here" in line
+    assert "none" in line
 
 
 @pytest.mark.usefixtures("offline")

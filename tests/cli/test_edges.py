@@ -234,7 +234,8 @@ class TestRoom:
         )
         assert result.returncode == 1
         assert result.stderr == (
-            f"{name} could not be written: it would be larger than files may be here\n"
+            f"{name} could not be written: it would be larger than the largest file "
+            "allowed here\n"
         )
         assert (tables / name).read_text() == "old"
         assert names(tables) == sorted([*TABLES, name])
@@ -395,7 +396,7 @@ class TestModelAndPage:
         words = [tables / name for name in ("model.skops", "points.csv", "pairs.csv")]
         result = call("certify", *words)
         assert result.exit_code == 0
-        assert "the model does not tell which points it learnt from" in result.stdout
+        assert "the model does not record which points it learned from" in result.stdout
         fitted()
         result = call("certify", *words)
         assert "the model does not tell" not in result.stdout

@@ -32,7 +32,11 @@ CASES = {
     "triplets": (np.zeros((5, 3, 2)), T, "got an array of shape \\(5, 3, 2\\)"),
     "ragged": ([[[1.0], [2.0, 3.0]]], T, "do not form an array"),
     "too few answers": (Pairs(X, INDEX), T[:9], "10 pairs but 9 answers"),
-    "answers as a table": (Pairs(X, INDEX), np.ones((10, 2)), "1-D array, one a pair"),
+    "answers as a table": (
+        Pairs(X, INDEX),
+        np.ones((10, 2)),
+        "array, one per pair",
+    ),
     "0 and 1": (Pairs(X, INDEX), (T > 0).astype(int), "2 \\* t - 1"),
     "words": (Pairs(X, INDEX), np.where(T > 0, "same", "different"), "numpy.where"),
     "words as objects": (
@@ -132,7 +136,7 @@ def test_points_must_be_a_table():
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        (np.ones(9), "one weight a pair"),
+        (np.ones(9), "one weight per pair"),
         (np.zeros(10), "zero for every pair"),
         (-np.ones(10), "not negative"),
         (np.full(10, np.nan), "finite"),

@@ -90,7 +90,7 @@ class TestBadInput:
             Pairs(da.zeros((3, 2)), [[0, 3]])
         with pytest.raises(ValueError, match="where pairs are needed"):
             as_pairs(da.zeros((3, 2)))
-        with pytest.raises(ValueError, match="are of 3 points"):
+        with pytest.raises(ValueError, match="pairs need 3 points"):
             Pairs(da.zeros((3, 2)), [[0, 1]]).with_points(da.zeros((2, 2)))
 
     @pytest.mark.parametrize("dtype", [object, "U3", complex])

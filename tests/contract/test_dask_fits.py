@@ -210,7 +210,7 @@ class TestPairs:
         ends = np.cumsum(pairs.X.chunks[0])
         blocks = np.searchsorted(ends, pairs.index, side="right")
         np.testing.assert_array_equal(blocks[:, 0], blocks[:, 1])
-        with pytest.raises(ValueError, match="tables of one kind"):
+        with pytest.raises(ValueError, match="tables of the same type"):
             Pairs.from_arrays(lazily(X[:100]), X[100:200])
 
     def test_frames_with_ids(self):

@@ -480,7 +480,7 @@ class TestBadInput:
             Pairs(torch.zeros(3, 2).to_sparse(), [[0, 1]])
         with pytest.raises(TypeError, match="dense and real"):
             Pairs(torch.zeros(3, 2, dtype=torch.complex64), [[0, 1]])
-        with pytest.raises(ValueError, match="are of 3 points"):
+        with pytest.raises(ValueError, match="pairs need 3 points"):
             Pairs(torch.zeros(3, 2), [[0, 1]]).with_points(torch.zeros(2, 2))
 
     @pytest.mark.parametrize("name", ["cips-logistic", "ovpc"])

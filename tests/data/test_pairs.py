@@ -153,7 +153,7 @@ def test_missing_labels_have_no_answer(gap):
 def test_from_arrays_needs_tables_of_one_kind():
     frame = pd.DataFrame(X, columns=["u", "v"])
     for other in (pd.DataFrame(X, columns=["u", "w"]), X):
-        with pytest.raises(ValueError, match="one kind with the same columns"):
+        with pytest.raises(ValueError, match="of the same type and columns"):
             Pairs.from_arrays(frame, other)
 
 
@@ -165,7 +165,7 @@ def test_odd_keys():
 
 
 def test_answers_need_one_label_a_point():
-    with pytest.raises(ValueError, match="one label a point"):
+    with pytest.raises(ValueError, match="one label per point"):
         Pairs(X, INDEX).answers([0, 1])
 
 

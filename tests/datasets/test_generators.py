@@ -181,7 +181,7 @@ class TestLinkPairs:
             link_pairs(X, [[0, 4]])
         with pytest.raises(ValueError, match="between 0 and 3"):
             link_pairs(X, [[0, 1]], nodes=[0, 4])
-        with pytest.raises(ValueError, match="one entry a point"):
+        with pytest.raises(ValueError, match="one entry per point"):
             link_pairs(X, [[0, 1]], nodes=[True, False])
         with pytest.raises(ValueError, match="row numbers, or a mask"):
             link_pairs(X, [[0, 1]], nodes=[0.5, 1])

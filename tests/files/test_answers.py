@@ -48,17 +48,17 @@ def test_zero_means_what_the_other_numbers_say():
     assert parse_answers(["1", "0", "1"]).t.tolist() == [1, -1, 1]
     found = parse_answers(["1", "0", "-1"])
     assert found.sure.tolist() == [True, False, True]
-    assert "0 is taken for unsure" in found.notes[0]
-    with pytest.raises(TableError, match="stands alone"):
+    assert "0 is read as unsure" in found.notes[0]
+    with pytest.raises(TableError, match="occurs without the numbers"):
         parse_answers(["0", "0"])
-    with pytest.raises(TableError, match="stands alone"):
+    with pytest.raises(TableError, match="occurs without the numbers"):
         parse_answers([0, "?"])
 
 
 def test_words_do_not_tell_what_zero_means():
     found = parse_answers(["no", "0", "1", "different", 0])
     assert found.t.tolist() == [-1, -1, 1, -1, -1]
-    assert found.notes == ["0 is taken for different, and 1 for the same"]
+    assert found.notes == ["0 is read as different, and 1 as the same"]
     assert parse_answers(["yes", "0", "-1"]).sure.tolist() == [True, False, True]
     for words in (["no", "0"], ["yes", "0"], ["same", "different", 0], [True, "0"]):
         with pytest.raises(TableError, match="without the numbers 1 or -1"):
@@ -66,7 +66,7 @@ def test_words_do_not_tell_what_zero_means():
 
 
 def test_soft_answers_must_be_asked_for():
-    with pytest.raises(TableError, match="say --soft"):
+    with pytest.raises(TableError, match="add --soft"):
         parse_answers(["0.5", "-1"])
     assert parse_answers(["0.5", "-1", "0,25"], soft=True).t.tolist() == [0.5, -1, 0.25]
     with pytest.raises(TableError, match="not between -1"):

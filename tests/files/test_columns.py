@@ -58,7 +58,9 @@ class TestFindingColumns:
 
     def test_the_other_column_is_named_when_ids_do_not_match(self, tmp_path):
         points = "id,code,x\nu,p1,1\nv,p2,2\nw,p3,3\n"
-        with pytest.raises(TableError, match="column 'code' holds them: --id 'code'"):
+        with pytest.raises(
+            TableError, match="column 'code' holds them: use --id 'code'"
+        ):
             self.find(tmp_path, points, PAIRS)
 
     @pytest.mark.parametrize(
@@ -85,16 +87,16 @@ class TestFindingColumns:
             (POINTS, "a,b,same,label\np1,p2,1,x\n", "'same' or 'label'; say which"),
             (POINTS, "a,b,x\np1,p2,1\n", "--answer 'x'"),
             (POINTS, "a,b\np1,p2\n", "no column of answers"),
-            (POINTS, "p1,p2,same\np2,p3,same\n", "seems to be a pair and not a header"),
+            (POINTS, "p1,p2,same\np2,p3,same\n", "seems to be a pair, not a header"),
             (POINTS, "a b t\np1 p2 1\n", "has one column"),
             (POINTS, "a,b,t\np1,,1\n", "line 2: no id in column 'b'"),
             ("id,x\n,1\n2,5\n", "a,b,t\n1,2,1\n", "line 2: no id in column 'id'"),
             (
                 "id,x\n1,1\n2,5\n1,7\n",
                 "a,b,t\n1,2,1\n",
-                "line 4: the id '1' is that of line 2 too",
+                "line 4: the id '1' is already used in line 2",
             ),
-            ("id\n1\n2\n", "a,b,t\n1,2,1\n", "no column but the ids"),
+            ("id\n1\n2\n", "a,b,t\n1,2,1\n", "no column besides the ids"),
             (POINTS, "a,b,t\np1,p9,1\np1,p2,1\n", "line 2: 1 pair.s. name .*'p9'"),
         ],
     )
@@ -131,7 +133,7 @@ class TestFindingColumns:
         asked = self.find(tmp_path, "number,x\n3,30\n1,10\n2,20\n", pairs)
         assert asked.index.tolist() == [[1, 2], [1, 0]]
         assert any(
-            "taken from column 'number'; if the pairs hold row numbers, say --first-row"
+            "read from column 'number'; if the pairs hold row numbers, use --first-row"
             in note
             for note in asked.notes
         )
@@ -285,7 +287,7 @@ class TestJoining:
         np.testing.assert_allclose(asked.t, [1 / 3, -1])
         assert asked.lines == [[2, 4, 5], [3, 6]]
         assert (asked.n_repeated, asked.n_disagreeing, asked.n_tied) == (2, 1, 0)
-        assert any("disagree, first in lines 2, 4, 5" in n for n in asked.notes)
+        assert any("disagree, the first in lines 2, 4, 5" in n for n in asked.notes)
 
     def test_divided_answers_and_points_with_themselves_are_left_out(self, tmp_path):
         asked = self.join(tmp_path, "p1,p2,yes\np2,p1,no\np3,p3,yes\np4,p5,no\n")
@@ -294,7 +296,7 @@ class TestJoining:
         assert any("line 4" in n for n in asked.notes if "itself" in n)
 
     def test_nothing_left_is_an_error(self, tmp_path):
-        with pytest.raises(TableError, match="holds no answer about two points"):
+        with pytest.raises(TableError, match="holds no usable answer"):
             self.join(tmp_path, "p1,p2,?\np3,p3,same\n")
         with pytest.raises(TableError, match="evenly divided"):
             self.join(tmp_path, "p1,p2,same\np2,p1,different\n")
@@ -389,7 +391,7 @@ class TestEncoding:
         text = "id,x\na,1.234\nb,987\nc,12.000\n".replace(",", divided_by)
         _, found = self.look(tmp_path, text)
         assert found["x"].form == "point"
-        assert "'1.234' and the like are read as 1.234; if 1234" in found["x"].note
+        assert "such as '1.234' are read as 1.234; if 1234" in found["x"].note
 
     def encoder(self, tmp_path, cells):
         rows = "".join(f"p{k};{cell}\n" for k, cell in enumerate(cells))
@@ -453,7 +455,7 @@ class TestEncoding:
         rows = "".join(f"{k},{k},{k}\n" for k in range(30))
         _, found = self.look(tmp_path, f"id,x,age\n{rows}99,9,n.d.\n")
         assert found["age"].kind == "left out"
-        assert "first 'n.d.' (points.csv, line 32)" in found["age"].note
+        assert "first is 'n.d.' (points.csv, line 32)" in found["age"].note
 
     def test_formulas_are_text(self, tmp_path):
         rows = "".join(f"{k},{k}\n" for k in range(30))
@@ -464,13 +466,13 @@ class TestEncoding:
         text = "id,day,x\n1,01/02/2024,1\n2,03/04/2024,2\n3,03/05/2024,9\n"
         _, found = self.look(tmp_path, text)
         assert found["day"].kind == "left out"
-        assert "the day or the month first" in found["day"].note
+        assert "the day or the month may come first" in found["day"].note
         _, found = self.look(tmp_path, text.replace("03/04", "03/14"))
         assert found["day"].form == "month first"
 
     def test_infinite_numbers_are_told_and_huge_ones_refused(self, tmp_path):
         _, found = self.look(tmp_path, "id,x\n1,inf\n2,2\n3,3\n")
-        assert "1 infinite" in found["x"].note
+        assert "1 number(s) that are infinite" in found["x"].note
         with pytest.raises(TableError, match="line 3: column 'x' holds '1e200'"):
             self.look(tmp_path, "id,x\n1,1\n2,1e200\n3,3\n")
 

@@ -287,4 +287,4 @@ def test_a_seed_is_of_the_usual_size(size, tmp_path):
         seed["content"]["pool_size"] = json_node(size)
 
     message = refused(forged(unchecked(model), change), tmp_path)
-    assert "a generator of numbers whose seed is none" in message
+    assert "a generator of random numbers without a valid seed" in message

@@ -123,7 +123,7 @@ def test_other_zips(model_file, tmp_path):
     assert f"no {SCHEMA}" in refused(zipped(alone), tmp_path)
     for name in ("../evil.npy", "/etc/passwd", "evil.py", "..\\0.npy", "sub/0.npy"):
         message = refused(zipped({**members, name: b"x"}), tmp_path)
-        assert "which is no part of a model" in message
+        assert "which does not belong to a model" in message
     extra = zipped({**members, "99.npy": members["0.npy"]}, sign=False)
     assert f"not those that its {HEADER} lists" in refused(extra, tmp_path)
     missing = {name: value for name, value in members.items() if name != "0.npy"}
@@ -345,7 +345,7 @@ def test_only_members_that_are_listed_are_read(model_file, tmp_path, monkeypatch
 def test_unknown_words_in_the_header_are_refused(model_file, tmp_path):
     data = forged(model_file[0].read_bytes(), header={"more": [1]})
     message = refused_by_both(data, tmp_path)
-    assert f"its {HEADER} holds 'more', which none has" in message
+    assert f"its {HEADER} holds 'more', which does not belong there" in message
 
 
 def test_an_array_is_read_once(model_file, tmp_path):

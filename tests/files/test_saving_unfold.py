@@ -294,7 +294,7 @@ def test_things_alike_are_named_in_the_error(limited, tmp_path):
         path = tmp_path / "alike.skops"
         path.write_bytes(with_text(SHAPES[shape](3_000_000), compress=False))
         found = kept_promise(limited, path)
-        assert "made to take for ever" in found["error"], shape
+        assert "made to take forever" in found["error"], shape
 
 
 def test_sets_and_dicts_of_numbers_are_as_they_were(tmp_path):

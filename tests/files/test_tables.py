@@ -120,8 +120,8 @@ class TestMalformed:
             (b"PK\x03\x04" + bytes(90), "zip or Excel file"),
             (b"PAR1" + bytes(90), "rename it to .parquet"),
             (b"\x1f\x8b" + bytes(90), "gzip"),
-            (b"\x89\x01\xff\xfe\x02binary\n", "no text table"),
-            (b"\xff\xfei\x00d\x00,", "begins like UTF-16, but is not"),
+            (b"\x89\x01\xff\xfe\x02binary\n", "not a text table"),
+            (b"\xff\xfei\x00d\x00,", "begins like UTF-16, but it is not"),
             ("id,x,\n1,2,\n2,3,4\n", "line 3: the last column has no name, but"),
         ],
     )

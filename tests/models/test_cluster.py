@@ -400,7 +400,7 @@ def test_fit_predict_is_fit_with_unlabeled_points(kind, blobs):
     )
     fitted = clone(model).fit(Pairs(X, index), t, unlabeled=X[100:])
     np.testing.assert_array_equal(labels, fitted.labels_)
-    with pytest.raises(ValueError, match="over 200 points, but X holds 300"):
+    with pytest.raises(ValueError, match="refer to 200 points, but X holds 300"):
         model.fit_predict(X, Pairs(X[:200], index), t)
     with pytest.raises(ValueError, match=r"pair 49 is \(98, 99\)"):
         model.fit_predict(X[:99], index, t)

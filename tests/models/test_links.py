@@ -475,7 +475,7 @@ def test_the_seed_decides_the_folds(monkeypatch, task):
     assert models[0].link_odds_ == models[1].link_odds_
 
 
-@pytest.mark.filterwarnings("ignore:the weights are next to nothing")
+@pytest.mark.filterwarnings("ignore:the weights are almost zero")
 def test_with_few_pairs_a_middling_strength(task):
     X, _, pairs, t = task
     few = np.r_[:20, 400:420]

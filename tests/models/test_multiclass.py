@@ -385,8 +385,8 @@ class TestBadInput:
         [
             (lambda t: t[:, 0], r"shape \(300,\).*\(n_pairs, n_classes\).*answers_per"),
             (lambda t: t[:, :1], "an answer for each class"),
-            (lambda t: t[:, :2], "two classes, which need no one-vs-rest"),
-            (lambda t: np.c_[t, t[:, 0]], "classes must name the 4 columns"),
+            (lambda t: t[:, :2], "two classes, which do not need one-vs-rest"),
+            (lambda t: np.c_[t, t[:, 0]], "classes must give the 4 columns"),
             (lambda t: t[:299], "class ant: there are 300 pairs but 299 answers"),
             (lambda t: 3 * t, "class ant: answer 0 is"),
             (lambda t: (t + 1) / 2, "class ant: the answers are 0 and 1"),
@@ -405,7 +405,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"classes": ["a", "b", "a"]}, "each by another name"),
+            ({"classes": ["a", "b", "a"]}, "different names"),
             ({"majority": [-1, -1]}, "one entry for each of the 3 classes; got 2"),
             ({"majority": [1, 1, -1]}, "only one class can hold more than half"),
             ({"majority": 0}, r"\+1 or -1"),

@@ -19,7 +19,7 @@ from pairlearn.models.neural.checkpoint import (  # noqa: E402
     write_checkpoint,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
+pytestmark = pytest.mark.filterwarnings("ignore:the network puts all points")
 
 X = np.random.default_rng(0).normal(size=(200, 2))
 PAIRS, T = Pairs.sample(X, 100, (X**2).sum(axis=1) > 1, random_state=0)

@@ -17,7 +17,7 @@ from pairlearn import Pairs  # noqa: E402
 from pairlearn.models.neural import PairNet  # noqa: E402
 
 # Some are trained for a few epochs only: too few to leave the flat start.
-pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
+pytestmark = pytest.mark.filterwarnings("ignore:the network puts all points")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 2))
@@ -51,7 +51,7 @@ from skorch.callbacks import Callback
 from pairlearn import Pairs
 from pairlearn.models.neural import DeepMetricClassifier, PairNet
 
-warnings.filterwarnings("ignore", "the network says the same")
+warnings.filterwarnings("ignore", "the network puts all points")
 folder, rank = Path(sys.argv[1]), os.environ["RANK"]
 with np.load(folder / "data.npz") as data:
     X, pairs, t = data["X"], Pairs(data["X"], data["index"]), data["t"]

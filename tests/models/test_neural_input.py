@@ -19,7 +19,7 @@ from pairlearn.models.neural.batches import PairBatches, gather  # noqa: E402
 from tests.support.hidden import without  # noqa: E402
 
 # Many nets here are trained for a few epochs only: too few to leave the flat start.
-pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
+pytestmark = pytest.mark.filterwarnings("ignore:the network puts all points")
 
 
 RNG = np.random.default_rng(0)
@@ -88,7 +88,7 @@ CASES = [
     ({"precision": "half"}, ValueError, "unknown precision 'half'.*'bfloat16'"),
     ({"precision": torch.float16}, ValueError, "unknown precision"),
     ({"device": "gpu"}, ValueError, "unknown device 'gpu'"),
-    ({"device": None}, ValueError, "unknown device None; take 'auto'"),
+    ({"device": None}, ValueError, "unknown device None; use 'auto'"),
     ({"device": "meta"}, ValueError, "device='meta' cannot be used on"),
     ({"device": "cuda:99"}, ValueError, "device='cuda:99'"),
     ({"checkpoint": __file__}, OSError, "checkpoint=.*is not a folder that can be"),

@@ -269,7 +269,7 @@ def test_wrong_shapes_and_answers_are_refused():
     four, loss = torch.ones(4), ProductLoss()
     with pytest.raises(ValueError, match=r"answers need shape \(4,\)"):
         loss(four, four, torch.ones(4, 1))
-    with pytest.raises(ValueError, match="one score a point"):
+    with pytest.raises(ValueError, match="one score per point"):
         loss(torch.ones(4, 3), torch.ones(4, 3), four)
     with pytest.raises(ValueError, match="one shape"):
         loss(four, torch.ones(4, 1), four)

@@ -16,7 +16,7 @@ from pairlearn.models.neural.loop import PairTraining  # noqa: E402
 from pairlearn.models.neural.training import _on_device  # noqa: E402
 
 # Trained for an epoch or two: too little to leave the flat start.
-pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
+pytestmark = pytest.mark.filterwarnings("ignore:the network puts all points")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(3000, 2))

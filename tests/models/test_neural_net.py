@@ -31,7 +31,7 @@ from pairlearn.models.neural import (  # noqa: E402
 )
 
 # Many nets here are trained for a few epochs only: too few to leave the flat start.
-pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
+pytestmark = pytest.mark.filterwarnings("ignore:the network puts all points")
 
 
 SMALL = {"hidden": (16,), "lr": 0.03, "batch_size": 64, "device": "cpu"}

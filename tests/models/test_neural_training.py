@@ -25,7 +25,7 @@ from pairlearn.models.neural.checkpoint import read_checkpoint  # noqa: E402
 from pairlearn.models.neural.training import _hold_out  # noqa: E402
 
 # Many nets here are trained for a few epochs only: too few to leave the flat start.
-pytestmark = pytest.mark.filterwarnings("ignore:the network says the same")
+pytestmark = pytest.mark.filterwarnings("ignore:the network puts all points")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 2))
@@ -212,7 +212,7 @@ def test_more_epochs_go_on_from_the_end(tmp_path):
     np.testing.assert_array_equal(scores(more), scores(whole))
 
 
-@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment hardly tell")
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment do not show")
 def test_a_training_goes_on_with_the_points_in_another_place(tmp_path):
     """Row numbers are small within a fit, but not for a tensor: they are the same."""
     # So many pairs that those for training hold every point: none is copied away.
@@ -466,6 +466,6 @@ def test_a_network_that_learned_nothing_warns():
             return torch.sigmoid(super().forward(x))
 
     net = PairNet(Flat(2, 1), device="cpu", max_epochs=3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="says the same of all points after 3"):
+    with pytest.warns(ConvergenceWarning, match="puts all points into one class"):
         net.fit(PAIRS, T)
     assert len(np.unique(net.predict(X))) == 1

@@ -538,7 +538,7 @@ def test_wrong_usage_names_what_there_is(tmp_path):
     for jobs in (0, -7):
         result = call("reproduce", "all", "--jobs", jobs, "--out", tmp_path)
         assert result.exit_code == 2
-        assert "-1 for one a core" in result.output
+        assert "-1 for one per core" in result.output
     result = call("reproduce", "all", "--methods", " ,", "--out", tmp_path)
     assert result.exit_code == 2
     assert "list of names is empty" in result.output
@@ -610,7 +610,7 @@ def test_one_command_runs_and_reports(tmp_path):
     again = call(
         "reproduce", "fig-naive-assignment", "--quick", "--jobs", 1, "--out", tmp_path
     )
-    assert "0 trials to run, 72 are there already" in again.output
+    assert "0 trials to run, 72 are already done" in again.output
 
 
 def test_a_failure_is_printed_as_it_is(tmp_path, monkeypatch):

@@ -356,7 +356,7 @@ class NoWeights(CIPSClassifier):
         ({"t": np.arange(200)}, "answer 2 is 2"),
         ({"t": np.ones((200, 3))}, r"column by column.*t\[:, c\]"),
         ({"pairs": np.zeros((200, 3))}, "pairs can be given in two forms"),
-        ({"sample_weight": np.ones(3)}, "one weight a pair"),
+        ({"sample_weight": np.ones(3)}, "one weight per pair"),
         (
             {"clf": NoWeights(), "sample_weight": np.ones(200)},
             "leave out sample_weight",

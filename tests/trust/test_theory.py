@@ -150,7 +150,7 @@ def test_impossible_numbers_are_refused():
         theory.pair_error_from_error(1.2)
     with pytest.raises(ValueError, match="strictly between"):
         theory.same_rate_from_prior(0.0)
-    with pytest.raises(ValueError, match="no better sign"):
+    with pytest.raises(ValueError, match="equally bad with both signs"):
         theory.pairs_for_assignment(0.7, 0.5)
     with pytest.raises(ValueError, match="missed more often"):
         theory.naive_assignment_is_right(0.6, 0.7, 0.1)
@@ -210,7 +210,7 @@ def test_clustering_error_matches_names():
     assert clustering_error(y, h, sample_weight=weight) == pytest.approx(
         min(error, 1 - error)
     )
-    with pytest.raises(ValueError, match="one entry a point"):
+    with pytest.raises(ValueError, match="one entry per point"):
         clustering_error([1, 2], [1])
     for empty in (lambda: clustering_error([], []), lambda: pair_error([], [])):
         with pytest.raises(ValueError, match="at least one"):

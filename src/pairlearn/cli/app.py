@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 INTRODUCTION = """
-Learn a classifier of points from answers about pairs: same kind, or different?
+Train a classifier from answers about pairs: same kind, or different?
 
-You have a table of points, with an id each, and a table of answers about
-some pairs of them. Nobody needs to say what the two kinds are, nor which
+You have a table of points, each with an id, and a table of answers about
+some pairs of them. Nobody needs to say what the two kinds are, or which
 point is of which kind.
 
 \b
@@ -34,15 +34,14 @@ point is of which kind.
     p3,1.2,blue             p2,p3,different
     ...                     ...
 
-Three commands lead to the class of every point, and to how far it can be
-trusted:
+Three commands give you the class of every point, and how often it is wrong:
 
 \b
     pairlearn check points.csv pairs.csv
     pairlearn fit points.csv pairs.csv -o model.skops
     pairlearn predict model.skops points.csv -o predictions.csv
 
-Every command explains itself: pairlearn fit --help
+Every command has a help text, such as: pairlearn fit --help
 """
 TABLES = "From answers to predictions"
 BEFORE = "Before you begin"
@@ -93,12 +92,13 @@ def demo(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where to write the figure (PNG, SVG).")
     ] = Path("pairlearn-demo.png"),
-    seed: Annotated[int, typer.Option(help="Which pairs are drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for the random choice of pairs.")] = 0,
 ) -> None:
-    """Train, orient and certify a classifier from pairs, without a class label.
+    """Show the whole task on an example: train from pairs, name classes, certify.
 
-    Uses the breast cancer data that ships inside scikit-learn. The labels serve to
-    answer "same or different?" for random pairs, and at the end to check the result.
+    It uses the breast cancer data that come with scikit-learn. The labels are used
+    only to answer "same or different?" for random pairs, and to check the result at
+    the end.
     """
     with reporting_errors() as written:
         from pairlearn.cli.demo import FORMATS, draw, run, show
@@ -115,7 +115,7 @@ def demo(
 
 def _check_jobs(jobs: int) -> int:
     if jobs < -1 or jobs == 0:
-        raise typer.BadParameter("1 or more, or -1 for one a core")
+        raise typer.BadParameter("must be 1 or more, or -1 for one per core")
     return jobs
 
 
@@ -125,8 +125,8 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="ID...",
-            help="all, table-tabular, table-pubmed, table-methods, fig-sample-size, "
-            "fig-prior, fig-assignment or fig-naive-assignment.",
+            help="What to compute: all, table-tabular, table-pubmed, table-methods, "
+            "fig-sample-size, fig-prior, fig-assignment or fig-naive-assignment.",
             show_default=False,
         ),
     ],
@@ -135,19 +135,27 @@ def reproduce(
     ] = Path("reproduction"),
     quick: Annotated[
         bool,
-        typer.Option(help="The smallest run that shows the shape: a few minutes."),
+        typer.Option(help="Make the smallest run that shows the trend: a few minutes."),
     ] = False,
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="Trials of each cell.", show_default="the paper's"),
+        typer.Option(
+            min=1,
+            help="How many trials to run for each number.",
+            show_default="as many as in the paper",
+        ),
     ] = None,
     datasets: Annotated[
         str | None,
-        typer.Option(help="Some of the data sets, with commas.", show_default="all"),
+        typer.Option(
+            help="The data sets to use, with commas between them.", show_default="all"
+        ),
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Some of the methods, with commas.", show_default="all"),
+        typer.Option(
+            help="The methods to use, with commas between them.", show_default="all"
+        ),
     ] = None,
     jobs: Annotated[
         int,
@@ -155,23 +163,23 @@ def reproduce(
             "--jobs",
             "-j",
             callback=_check_jobs,
-            help="Trials at a time; -1: one a core.",
+            help="How many trials run at the same time; -1 means one per core.",
         ),
     ] = -1,
     data: Annotated[
         Path | None,
         typer.Option(
             exists=True,
-            help="Folder of the data sets. What is missing is downloaded.",
+            help="Folder with the data sets. Missing ones are downloaded.",
             show_default="$PAIRLEARN_DATA, then the cache",
         ),
     ] = None,
 ) -> None:
-    """Make the paper's tables and figures again, beside the printed numbers.
+    """Compute the paper's tables and figures, and compare with the printed numbers.
 
-    Every finished trial is stored at once. A run that was stopped, in whatever way,
-    goes on where it was when the same command is given again. At the end a report
-    is written to the same folder: report.html, report.md and the figures.
+    Every finished trial is stored at once. If a run was stopped, give the same command
+    again and it continues. At the end a report is written to the same folder:
+    report.html, report.md and the figures.
     """
     with reporting_errors() as written:
         from pairlearn.cli.reproduce import Display
@@ -205,8 +213,8 @@ def reproduce(
             end(f"stopped. {display.resume()}", code_of(stop))
         except BrokenExecutor:
             end(
-                "a worker was ended from outside, perhaps because memory ran out; "
-                f"fewer --jobs need less. {display.resume()}",
+                "a worker process was killed, perhaps because memory ran out; a lower "
+                f"--jobs needs less memory. {display.resume()}",
                 1,
             )
         except OSError as error:
@@ -255,5 +263,5 @@ def _names(listed: str | None) -> tuple[str, ...] | None:
         return None
     names = tuple(name.strip() for name in listed.split(",") if name.strip())
     if not names:
-        raise ValueError("a list of names is empty; leave the option out to mean all")
+        raise ValueError("a list of names is empty; leave the option out to use all")
     return names

@@ -100,8 +100,8 @@ def certify_tables(
     fresh = np.arange(len(given))
     if known is None:
         notes.append(
-            "the model does not tell which points it learnt from: make sure that these "
-            "pairs are not among those it was made with"
+            "the model does not record which points it learned from: make sure that "
+            "these pairs were not used to train it"
         )
     else:
         fresh = _fresh(known, used, given, notes)
@@ -110,7 +110,7 @@ def certify_tables(
     kept = fresh[disjoint_pairs(given.n_points, index[fresh], order)]
     soft = int(np.sum(np.abs(t[kept]) != 1))
     if soft:
-        notes.append(f"{soft} soft or divided answer(s) count by their sign")
+        notes.append(f"{soft} uncertain or divided answer(s) count by their sign")
     with warnings_as_notes(notes):
         certificate = certify(
             model,
@@ -125,8 +125,8 @@ def certify_tables(
     n_shared = len(fresh) - len(kept)
     if n_shared:
         notes.append(
-            f"{n_shared} pair(s) that share a point with another, or hold an equal "
-            "one, were left out"
+            f"{n_shared} pair(s) that share a point with another pair, or have an "
+            "equal one, were left out"
         )
     return Certified(certificate, n_seen, n_shared, notes)
 
@@ -143,42 +143,43 @@ def _fresh(known: KnownPoints, used: Ints, pairs: Pairs, notes: list[str]) -> In
     seen, by_id = holding(known.learnt_from), holding(known.by_id)
     n_seen, n_fresh = int(np.sum(seen)), int(np.sum(~seen))
     n_by_id = int(np.sum(by_id))
-    how = f"{n_by_id} known by an id, {n_seen - n_by_id} by equal features alone"
+    how = f"{n_by_id} recognised by an id, {n_seen - n_by_id} only by equal features"
     changed = int(np.sum(known.by_id & ~known.by_features))
     about_ids = (
-        f"{changed} point(s) have the id of one that the model learnt from, but other "
-        "features; if they are other points, give them ids of their own"
+        f"{changed} point(s) have the id of a point that the model learned from, but "
+        "other features; if they are different points, give them different ids"
     )
     if not n_fresh:
         way_out = f". {about_ids}" * bool(changed)
         if known.repeat and not known.ids:
             way_out = (
-                ". Rows repeat in these data, so that points without ids cannot be "
-                "told apart: make the model from a table with an id column"
+                ". Rows repeat in these data, so points without ids cannot be told "
+                "apart: train the model with a table that has an id column"
             )
         raise TableError(
-            f"all {len(pairs)} pairs hold points that the model learnt from ({how}); a "
-            f"certificate needs fresh random pairs, of points not used before{way_out}"
+            f"all {len(pairs)} pairs have points that the model learned from ({how}); "
+            "a certificate needs fresh random pairs, of points not used "
+            f"before{way_out}"
         )
     if n_seen:
         notes.append(
-            f"{n_seen} of {len(pairs)} pairs hold points that the model learnt from "
+            f"{n_seen} of {len(pairs)} pairs have points that the model learned from "
             f"({how}), and were left out"
         )
     if changed:
         notes.append(about_ids)
     if not known.ids:
         notes.append(
-            "there are no ids to go by, so points that the model learnt from are known "
-            "by their features: one whose cells were changed since counts as new"
+            "there are no ids, so points that the model learned from are recognised by "
+            "their features: a point whose cells were changed since then counts as new"
         )
     n_alike = int(np.sum(~seen & holding(known.by_features)))
     if n_alike:
         notes.append(
-            f"{n_alike} of {n_fresh} pairs are counted although they hold a point that "
-            "equals, in all columns, one that the model learnt from: rows repeat in "
-            "these data, and its id is new. If it is the same point under another id, "
-            "the error is higher than this says"
+            f"{n_alike} of {n_fresh} pairs are counted although they have a point that "
+            "equals, in all columns, a point that the model learned from: rows repeat "
+            "in these data, and its id is new. If it is the same point under another "
+            "id, the error is higher than this says"
         )
     return np.flatnonzero(~seen)
 

@@ -94,14 +94,14 @@ def check_tables(
     n_implied = given.closure(t).n_answers
     n_disjoint = len(given.disjoint(random_state=0))
     facts = [
-        ("points", f"{n_points:,}; {n_points - len(used):,} without an answer"),
+        ("points", f"{n_points:,}; {n_points - len(used):,} in no answered pair"),
         ("rows of answers", f"{answered.n_rows:,}; {answered.n_unsure:,} unsure"),
         (
             "pairs",
             f"{len(t):,}: {n_same:,} same, {int(np.sum(t < 0)):,} different"
-            + f" ({n_soft:,} soft or divided)" * bool(n_soft),
+            + f" ({n_soft:,} uncertain or divided)" * bool(n_soft),
         ),
-        ("components", f"{len(sizes):,} groups of points that answers join"),
+        ("components", f"{len(sizes):,} groups of points linked by answers"),
         ("", f"the largest has {int(sizes.max(initial=0)):,} points"),
         (
             "contradictions",
@@ -110,7 +110,7 @@ def check_tables(
             * bool(n_disagreeing),
         ),
         ("redundant", f"{n_redundant:,} answers follow from the others"),
-        ("closure", f"{n_implied:,} pairs have an answer, given or implied"),
+        ("known answers", f"{n_implied:,} pairs, given or implied by others"),
         ("for a certificate", f"{n_disjoint:,} pairs share no point with each other"),
     ]
     return Checked(

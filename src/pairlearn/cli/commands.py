@@ -16,7 +16,7 @@ from pairlearn.files.tables.errors import OptionError, TableError
 
 __all__ = ["certify", "check", "explain", "fit", "predict"]
 
-_OF_TABLES = "How the tables are to be read"
+_OF_TABLES = "How to read the tables"
 _READING = ("id", "left", "right", "answer", "first_row", "soft", "skip_unknown")
 
 
@@ -48,16 +48,16 @@ def _of_tables(name: str, what: str, **more: Any) -> Any:
 
 
 PointsFile = Annotated[
-    Path, _table("POINTS", "Table of points: CSV, TSV, Parquet, Arrow.")
+    Path, _table("POINTS", "Table of points: a CSV, TSV, Parquet or Arrow file.")
 ]
 PairsFile = Annotated[Path, _table("PAIRS", "Table of pairs and answers about them.")]
 ModelFile = Annotated[Path, _table("MODEL", "A model that `fit` wrote.")]
 Id = Annotated[str | None, _column("Column of the points that holds their ids.")]
 Left = Annotated[
-    str | None, _column("Column of the pairs with the id of the one point.")
+    str | None, _column("Column of the table of pairs with the id of the first point.")
 ]
 Right = Annotated[
-    str | None, _column("Column of the pairs with the id of the other point.")
+    str | None, _column("Column of the table of pairs with the id of the second point.")
 ]
 Answer = Annotated[str | None, _column("Column of the pairs with the answers.")]
 FirstRow = Annotated[
@@ -81,14 +81,18 @@ SkipUnknown = Annotated[
     bool,
     _of_tables(
         "--skip-unknown",
-        "Leave out pairs of points that are not in the table of points.",
+        "Leave out pairs that name a point which is not in the table of points.",
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print warnings only, on standard error.")
+    bool,
+    typer.Option("--quiet", "-q", help="Print only warnings, on standard error."),
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="Seed of what is random.")
+    int,
+    typer.Option(
+        min=0, max=2**32 - 1, help="Seed for random choices; same seed, same result."
+    ),
 ]
 
 
@@ -111,18 +115,19 @@ def fit(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The class that holds more than half of the points: it settles which "
+            help="The class that has more than half of the points. This decides which "
             "group gets which name.",
-            show_default="the names are given arbitrarily",
+            show_default="names are given arbitrarily",
         ),
     ] = None,
     noise: Annotated[
         str,
         typer.Option(
             metavar="RATE",
-            help="How often answers are wrong: auto (estimated), none, a rate such as "
-            "0.1, or two: 'same' said of pairs that are the same, and of pairs that "
-            "are not, such as 0.9,0.2.",
+            help="How often answers are wrong: auto (estimate it), none (all are "
+            "right), a rate such as 0.1, or two rates such as 0.9,0.2: how often "
+            "people say 'same' about pairs that are the same, and about pairs that "
+            "are different.",
         ),
     ] = "auto",
     holdout: Annotated[
@@ -130,15 +135,15 @@ def fit(
         typer.Option(
             min=0,
             max=0.5,
-            help="Share of the pairs kept aside for the certificate; 0: all pairs "
-            "train, and the certificate is an estimate.",
+            help="Share of the pairs to keep aside for measuring the error. With 0 "
+            "the model trains on all pairs, and the error is only an estimate.",
         ),
     ] = 0.2,
     report: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.html",
-            help="Also write a page that shows all of it.",
+            help="Also write a web page that explains the result.",
             show_default=False,
         ),
     ] = None,
@@ -146,8 +151,8 @@ def fit(
         bool,
         typer.Option(
             "--forget-points",
-            help="Store no fingerprints of the points that the model learns from. Then "
-            "certify cannot leave them out.",
+            help="Store no fingerprints of the points that the model learns from. "
+            "pairlearn certify then cannot leave those points out.",
         ),
     ] = False,
     seed: Seed = 0,
@@ -162,11 +167,11 @@ def fit(
 ) -> None:
     """Learn a model from a table of points and answers about pairs of them.
 
-    Answers are same/different, yes/no, true/false, must-link/cannot-link,
-    1/-1 or 1/0; unsure ones are left out. Several answers about one pair
-    count as one, their mean. Columns of numbers, dates and categories are
-    used; missing cells are allowed. Some pairs are kept aside, and tell the
-    error of the model, without one class label.
+    Answers may be same/different, yes/no, true/false, must-link/cannot-link,
+    1/-1 or 1/0; unsure answers are left out. If a pair was answered several
+    times, the mean of its answers counts. Columns may hold numbers, dates or
+    categories, and cells may be missing. Some pairs are kept aside to measure
+    the error of the model, without a single class label.
 
     Example:
 
@@ -225,19 +230,19 @@ def predict(
             "--out",
             "-o",
             metavar="OUT",
-            help="Where to write classes and probabilities: .csv, .tsv or .parquet.",
+            help="Where to write classes and probabilities (.csv, .tsv or .parquet).",
         ),
     ],
     id: Id = None,  # noqa: A002
     quiet: Quiet = False,
 ) -> None:
-    """Predict the class of each point of a table, and its probability.
+    """Predict the class of each point of a table, with probabilities.
 
-    The table has the columns that the model was made with, in any order;
-    others are ignored. It is read in parts, so it may be larger than the
-    memory. OUT has a row for each point: its id, its class, and the
+    The table needs the columns that the model was trained with, in any
+    order; other columns are ignored. It is read in parts, so it may be larger
+    than memory. OUT has one row per point: its id, its class, and the
     probability of each class. Ids are written as they are, even if they
-    begin with = or @, which a spreadsheet takes for a formula.
+    begin with = or @, which a spreadsheet would read as a formula.
 
     Example:
 
@@ -268,15 +273,19 @@ def certify(
     points: PointsFile,
     pairs: PairsFile,
     confidence: Annotated[
-        float, typer.Option(help="How sure the interval is to be.", metavar="SHARE")
+        float,
+        typer.Option(
+            help="The probability that the interval contains the true error.",
+            metavar="SHARE",
+        ),
     ] = 0.95,
     noise: Annotated[
         str,
         typer.Option(
             metavar="RATE",
             help="How often these answers are wrong: none, a rate such as 0.1, or two "
-            "as for fit, such as 0.9,0.2; auto: anything up to what the model reckons "
-            "with.",
+            "rates such as 0.9,0.2, as for fit; auto: anything from none to the rates "
+            "that the model assumes.",
         ),
     ] = "auto",
     seed: Seed = 0,
@@ -289,12 +298,12 @@ def certify(
     soft: Soft = False,
     skip_unknown: SkipUnknown = False,
 ) -> None:
-    """Tell the error of a model from answers that it has not seen.
+    """Measure the error of a model with answers that it has not seen.
 
-    The pairs are to be drawn at random. Those with points that the model
-    learnt from are left out, as are those that share a point with another;
-    what is left gives the error and an interval around it, without one class
-    label.
+    The pairs must be drawn at random. Pairs with points that the model has
+    learned from are left out, and so are pairs that share a point with
+    another pair. The others give the error and an interval around it, without
+    a single class label.
 
     Example:
 
@@ -336,16 +345,20 @@ def explain(
     model: ModelFile,
     points: Annotated[
         Path | None,
-        _table("[POINTS]", "Points to measure importance with; else as it was in fit."),
+        _table(
+            "[POINTS]",
+            "Points to measure the importance with; by default, as fit measured it.",
+        ),
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many columns to list.")] = 30,
     seed: Seed = 0,
 ) -> None:
-    """Tell which columns a model goes by.
+    """List the columns that matter most to a model.
 
-    The importance of a column is the share of points that change sides when
-    its values are shuffled among the points. Columns that tell the same
-    stand in for each other. A linear model shows its weights, too.
+    The importance of a column is the share of points that change class when
+    its values are shuffled among the points. If two columns say much the
+    same, each can replace the other, and both look less important. A linear
+    model also shows its weights.
 
     Example:
 
@@ -376,16 +389,16 @@ def explain(
         show_notes(notes, error=True)
         if shares is None and weights is None:
             raise TableError(
-                f"{model.name} does not tell which columns matter; name a table of "
-                f"points to find out with: pairlearn explain {model.name} POINTS (up "
-                "to 400 columns)"
+                f"{model.name} does not say which columns matter; give a table of "
+                f"points to find out: pairlearn explain {model.name} POINTS (up to 400 "
+                "columns)"
             )
         if shares is not None:
-            what = "Points that change sides when a column is shuffled:"
+            what = "Share of points that change class when a column is shuffled:"
             show_importance(shares, what, share=True, most=most)
         if weights is not None:
             positive = str(fitted.classes_[-1])
-            what = f"Weights; a positive one speaks for {positive}:"
+            what = f"Weights; a positive weight speaks for class {positive}:"
             show_importance(weights, what, share=False, most=most)
         show_digest(digest_of(model))
 
@@ -394,9 +407,14 @@ def check(
     points: PointsFile,
     pairs: PairsFile,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if answers contradict.")
+        bool,
+        typer.Option(
+            "--strict", help="End with exit code 1 if answers contradict each other."
+        ),
     ] = False,
-    most: Annotated[int, typer.Option(min=0, help="Contradictions to show.")] = 5,
+    most: Annotated[
+        int, typer.Option(min=0, help="How many contradictions to show.")
+    ] = 5,
     id: Id = None,  # noqa: A002
     left: Left = None,
     right: Right = None,
@@ -405,11 +423,11 @@ def check(
     soft: Soft = False,
     skip_unknown: SkipUnknown = False,
 ) -> None:
-    """Look at the answers: what contradicts, what is redundant, what is missing.
+    """Check the tables: contradictory, redundant and missing answers, and columns.
 
     Answers imply others: if a and b are different, and b and c are different,
     then a and c are the same, since there are two classes. So some answers
-    follow from others, and some contradict. Nothing is written.
+    follow from others, and some contradict each other. Nothing is written.
 
     Example:
 
@@ -477,8 +495,8 @@ def _class_names(
     names = [name.strip() for name in listed.split(",")]
     if len(names) != 2 or not all(names) or names[0] == names[1]:
         raise OptionError(
-            f"--classes {listed!r} must be two names with a comma between them, such "
-            "as --classes ill,healthy"
+            f"--classes {listed!r} must be two different names with a comma between "
+            "them, such as --classes ill,healthy"
         )
     if majority is not None and majority.strip() not in names:
         raise OptionError(
@@ -502,6 +520,6 @@ def _noise(said: str) -> Any:
         return (rates[0], rates[1])
     raise OptionError(
         f"--noise {said!r} must be auto, none, a rate below 0.5, or two rates such as "
-        "0.9,0.2: how often 'same' is said of pairs that are the same, and of pairs "
-        "that are different"
+        "0.9,0.2: how often people say 'same' about pairs that are the same, and "
+        "about pairs that are different"
     )

@@ -19,32 +19,35 @@ __all__ = ["datasets"]
 def datasets(
     name: Annotated[
         str | None,
-        typer.Argument(help="The data set to write.", show_default="list them all"),
+        typer.Argument(help="The data set to write.", show_default="lists them all"),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for the tables.", show_default=False),
+        typer.Option(
+            "--out", "-o", help="Folder to write the tables to.", show_default=False
+        ),
     ] = None,
-    pairs: Annotated[int, typer.Option(help="How many pairs to answer.")] = 1000,
+    pairs: Annotated[int, typer.Option(help="How many pairs to write.")] = 1000,
     points: Annotated[
         int | None,
-        typer.Option(help="How many points.", show_default="all, or 5000 of more"),
+        typer.Option(help="How many points to write.", show_default="all, up to 5000"),
     ] = None,
     wrong: Annotated[
-        float, typer.Option(help="Share of answers that are made wrong.")
+        float, typer.Option(help="Share of the answers that are made wrong.")
     ] = 0.0,
     seed: Annotated[
-        int, typer.Option(min=0, help="Which points and pairs are drawn.")
+        int, typer.Option(min=0, help="Seed for the random choice of points and pairs.")
     ] = 0,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are there.")
+        bool,
+        typer.Option("--overwrite", help="Replace files that are already there."),
     ] = False,
     data: Annotated[
         Path | None,
         typer.Option(
             exists=True,
             file_okay=False,
-            help="Folder of the data sets. What is missing is downloaded.",
+            help="Folder with the data sets. Missing ones are downloaded.",
             show_default="$PAIRLEARN_DATA, then the cache",
         ),
     ] = None,
@@ -53,8 +56,8 @@ def datasets(
 
     `pairlearn datasets` lists them. `pairlearn datasets cancer -o practice` writes
     points.csv, pairs.csv with answers "same" or "different", and labels.csv with the
-    true classes, for looking them up at the end only. The first few ship with
-    scikit-learn and need no download.
+    true classes, to compare with at the end. The first few come with scikit-learn and
+    need no download.
     """
     with reporting_errors() as written:
         if name is None:
@@ -106,12 +109,12 @@ def _list(data: Path | None) -> None:
             f"{row.n_features}",
             " / ".join(row.classes),
             row.source,
-            "is here" if is_at_hand(row, data) else f"{row.megabytes:g} MB",
+            "none" if is_at_hand(row, data) else f"{row.megabytes:g} MB",
         )
     Console().print(table)
     typer.echo(
         "To practise: pairlearn datasets cancer -o practice\n"
-        "What is not here yet is downloaded when it is first asked for."
+        "Other data sets are downloaded when you first use them."
     )
 
 
@@ -149,7 +152,7 @@ def _tell(found: DataSet, tables: Practice, out: Path) -> None:
     n_points, n_columns = tables.points.shape
     some = ""
     if n_points < found.n_points:
-        some = f", at random of {found.n_points:,} (--points takes more)"
+        some = f" at random out of {found.n_points:,} (--points takes more)"
     typer.echo(
         f"{out / 'points.csv'}: {n_points:,} points{some}, {n_columns - 1} columns"
     )

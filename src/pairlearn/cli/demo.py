@@ -92,9 +92,7 @@ def show(result: DemoResult) -> None:
     certificate = result.certificates[-1]
     low, high = certificate.clustering_interval
     settled = f"p-value {max(result.assignment_p_value, 1e-4):.1g}"
-    table = Table(
-        title="Breast cancer, told apart by pairs alone", title_justify="left"
-    )
+    table = Table(title="Breast cancer, learned from pairs alone", title_justify="left")
     table.add_column("training pairs", justify="right")
     table.add_column("fit seconds", justify="right")
     table.add_column("certified error", style="bold")
@@ -107,9 +105,10 @@ def show(result: DemoResult) -> None:
     )
     table.caption = (
         f"Certificate: {certificate.confidence:.0%} confidence, from "
-        f"{certificate.n_pairs} fresh pairs. True error: {len(result.y)} points.\n"
-        "Labels served for the true error alone. Which side is benign was\n"
-        f"settled by pairs, knowing that it is the majority ({settled})."
+        f"{certificate.n_pairs} fresh pairs. True error: on {len(result.y)} points.\n"
+        "Labels were used only to answer for the pairs, and for the true error. Which\n"
+        "side is benign was decided by pairs, knowing that it is the majority\n"
+        f"({settled})."
     )
     table.caption_justify = "left"
     Console().print(table)
@@ -137,7 +136,7 @@ def _draw_scores(axes: Any, result: DemoResult) -> None:
     axes.legend(frameon=False, loc="upper left")
     axes.set_xlabel("score f(x) of unseen points")
     axes.set_title(
-        f"The boundary, drawn by {result.n_train_pairs} answers\n“same or different?”",
+        f"The boundary, from {result.n_train_pairs} answers\n“same or different?”",
         fontsize=11,
         loc="left",
     )
@@ -161,7 +160,7 @@ def _draw_certificates(axes: Any, result: DemoResult) -> None:
     axes.set_xlabel("fresh pairs")
     axes.set_ylabel("error, %")
     axes.set_title(
-        "Its error, certified by fresh pairs\nwithout one class label",
+        "Its error, certified by fresh pairs\nwithout a class label",
         fontsize=11,
         loc="left",
     )

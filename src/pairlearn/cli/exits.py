@@ -34,7 +34,7 @@ _PATIENCE = 5.0
 
 _NO_ROOM = {
     errno.ENOSPC: "there is no space left on the disk",
-    errno.EFBIG: "it would be larger than files may be here",
+    errno.EFBIG: "it would be larger than the largest file allowed here",
 }
 
 

@@ -147,7 +147,7 @@ def _read(points: Path, pairs: Path, reading: Mapping[str, Any]) -> AnsweredPair
         only = "same" if np.all(t > 0) else "different"
         raise TableError(
             f"{pairs.name} holds {len(t)} pair(s), and all are answered '{only}'; "
-            "answers of both kinds are needed to tell two classes apart"
+            "both kinds of answers are needed to tell two classes apart"
         )
     return answered
 
@@ -161,8 +161,9 @@ def _split(answered: AnsweredPairs, options: FitOptions, rng: Any) -> tuple[Ints
     n_between = len(given) - len(trained) - len(kept)
     if n_between:
         notes.append(
-            f"{n_between} pair(s) share a point with the {len(kept)} kept aside for "
-            "the certificate, and are used for neither; --holdout 0 trains on all"
+            f"{n_between} pair(s) share a point with the {len(kept)} pairs kept aside "
+            "for the certificate, so they are used neither for it nor for training; "
+            "--holdout 0 trains on all pairs"
         )
     return trained, kept
 
@@ -195,12 +196,12 @@ def _test(
         outcome = (
             "there is no certificate"
             if certificate is None
-            else "the certificate is an estimate, cross-validated"
+            else "the certificate is only an estimate, from cross-validation"
         )
         notes.append(
-            "too few pairs, or too many that share points, to keep some aside: "
-            f"{outcome}. For a guarantee, ask fresh random pairs and call pairlearn "
-            "certify"
+            "there are too few pairs, or too many that share points, to keep some "
+            f"aside: {outcome}. For a guarantee, collect answers about fresh random "
+            "pairs and run pairlearn certify"
         )
     if options.noise == "auto":
         notes += note_on_noise(model, certificate)
@@ -224,16 +225,16 @@ def _divide(
     equal_rows = find_equal_rows(np.asarray(encoded), used, pairs.n_points)
     if not equal_rows.n_equal:
         return keep_aside(pairs, t, share, rng)
-    equal = f"{equal_rows.n_equal} point(s) equal another in all columns"
+    equal = f"{equal_rows.n_equal} point(s) equal another point in all columns"
     if not equal_rows.repeat:
         trained, kept = keep_aside(pairs, t, share, rng, equal_rows.group)
         if len(kept):
-            notes.append(f"{equal}; the certificate takes equal ones for one point")
+            notes.append(f"{equal}; the certificate counts equal points as one")
             return trained, kept
     trained, kept = keep_aside(pairs, t, share, rng)
     if not len(kept):
         notes.append(
-            f"{equal}; if they are the same points, listed twice, the error is higher "
+            f"{equal}; if these are the same points, listed twice, the error is higher "
             "than the certificate says"
         )
         return trained, kept
@@ -242,8 +243,9 @@ def _divide(
     n_alike = int(np.sum(learnt[equal_rows.group[pairs.index[kept]]]))
     notes.append(
         f"{n_alike} of the {2 * len(kept)} points kept for the certificate equal, in "
-        "all columns, one that the model learnt from: rows repeat in these data. If "
-        "they are the same points, listed twice, the error is higher than it says"
+        "all columns, a point that the model learned from: rows repeat in these data. "
+        "If these are the same points, listed twice, the error is higher than the "
+        "certificate says"
     )
     return trained, kept
 
@@ -257,7 +259,7 @@ def _certificate(
     soft = int(np.sum(np.abs(t) != 1))
     if soft:
         notes.append(
-            f"{soft} of the {len(t)} pairs kept for the certificate have soft or "
+            f"{soft} of the {len(t)} pairs kept for the certificate have uncertain or "
             "divided answers, which count by their sign"
         )
     return certify(model, pairs, np.sign(t), flip_rates=options.noise)
@@ -270,20 +272,20 @@ def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
         return []
     if rates != RIGHT:
         note = (
-            f"the model reckons with wrong answers: that {1 - r1:.1%} of pairs of the "
-            f"same kind are answered 'different', and {r0:.1%} of the others 'same'. "
-            "The error counts on that, which is a guess here. Its interval does not: "
-            "the lower end is 0, and the upper end holds even if no answer is wrong. "
-            f"If the rates are known, say them: --noise {r1:.3g},{r0:.3g}, or --noise "
-            "none"
+            f"the model assumes that some answers are wrong: that {1 - r1:.1%} of "
+            f"pairs of the same kind are answered 'different', and {r0:.1%} of the "
+            "others 'same'. The error relies on this, which is a guess here. Its "
+            "interval does not: the lower end is 0, and the upper end holds even if no "
+            "answer is wrong. If you know the rates, give them: --noise "
+            f"{r1:.3g},{r0:.3g}, or --noise none"
         )
         return [note]
     if not certificate.pair_error:
         return []
     note = (
-        "every answer is taken for right, so that a wrong one counts as an error of "
-        "the model. If some are wrong, the error is lower than the certificate says; "
-        "--noise 0.1 tells that one in ten is"
+        "every answer is assumed to be right, so a wrong answer counts as an error of "
+        "the model. If some answers are wrong, the error is lower than the certificate "
+        "says; if one in ten is wrong, for example, add --noise 0.1"
     )
     return [note]
 
@@ -298,9 +300,9 @@ def notes_about_answers(answered: AnsweredPairs) -> list[str]:
         lines = ", ".join(str(answered.lines[k][0]) for k in cycle[:6].tolist())
         more = ", ..." if len(cycle) > 6 else ""
         notes.append(
-            f"{len(found)} answer(s) contradict others, given two classes: first the "
-            f"answers in lines {lines}{more}, which cannot all be right; pairlearn "
-            "check shows them"
+            f"{len(found)} answer(s) contradict others if there are two classes. For "
+            f"example, the answers in lines {lines}{more} cannot all be right; "
+            "pairlearn check shows them"
         )
     n_without = pairs.n_points - len(pairs.used_points())
     if n_without:
@@ -331,22 +333,23 @@ def _notes_about_model(
         )
     elif options.majority is not None and shares[options.majority] < 0.4:
         notes.append(
-            f"class {options.majority!r} was said to hold most points, but the model "
-            f"puts {shares[options.majority]:.0%} into it; the names may be swapped"
+            f"you said that class {options.majority!r} has most of the points, but the "
+            f"model puts only {shares[options.majority]:.0%} into it; the names may be "
+            "swapped"
         )
     if certificate is not None and certificate.clustering_interval[1] > 0.45:
         low, high = certificate.clustering_interval
         notes.append(
             f"the error may be anything between {low:.0%} and {high:.0%}: the answers "
-            "do not show that the model is better than chance. More pairs, or columns "
-            "that bear on the question, are needed"
+            "do not show that the model is better than chance. You need more pairs, or "
+            "columns that have to do with the question"
         )
     settled = model[-1].assignment_
     if settled is not None and settled.p_value is not None and settled.p_value > 0.1:
         notes.append(
-            f"the answers hardly tell which group is {options.majority!r} (p-value "
-            f"{settled.p_value:.2f}): the names may be swapped; look at some points "
-            "that you know"
+            f"the answers do not show clearly which group is {options.majority!r} "
+            f"(p-value {settled.p_value:.2f}), so the names may be swapped; check some "
+            "points that you know"
         )
     return notes
 

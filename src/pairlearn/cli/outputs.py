@@ -38,7 +38,7 @@ def check_output(
     """
     for other in inputs:
         if path.exists() and other.exists() and path.samefile(other):
-            raise OptionError(f"{option} {path} is one of the tables that are read")
+            raise OptionError(f"{option} {path} is one of the files that are read")
     if suffixes and path.suffix.lower() not in suffixes:
         raise OptionError(f"{option} {path} must end in one of {', '.join(suffixes)}")
     if path.is_dir():

@@ -19,29 +19,36 @@ __all__ = ["advice", "plan", "show"]
 
 def plan(
     prior: Annotated[
-        float, typer.Option(help="The share of one of the two classes, of either.")
+        float,
+        typer.Option(help="Your guess at the share of one class (either will do)."),
     ],
     error: Annotated[
-        float, typer.Option(help="The error that you expect of the classifier.")
+        float,
+        typer.Option(help="Your guess at the error of the classifier."),
     ] = 0.1,
     width: Annotated[
-        float, typer.Option(help="The wanted width of the interval of the error.")
+        float,
+        typer.Option(help="How wide the confidence interval of the error may be."),
     ] = 0.05,
     confidence: Annotated[
-        float, typer.Option(help="Confidence of interval and class assignment.")
+        float,
+        typer.Option(help="Confidence of the interval and of the class names."),
     ] = 0.95,
     flip_rate: Annotated[
-        float, typer.Option(help="How often an answer is wrong.")
+        float, typer.Option(help="Share of the answers that are wrong.")
     ] = 0.0,
     pairs: Annotated[
-        int | None, typer.Option(help="Tell what so many pairs give.")
+        int | None,
+        typer.Option(help="Also say what this number of pairs would give you."),
     ] = None,
 ) -> None:
-    """Tell how many pairs to collect, before collecting them.
+    """Say how many pairs to collect, before you collect them.
 
-    For a certificate (the error of a classifier, without class labels) and for class
-    assignment (which of the two groups is which). Guess prior and error; a guess
-    that is too pessimistic costs pairs, one that is too hopeful costs precision.
+    It computes how many pairs you need for a certificate (the error of a classifier,
+    measured without class labels) and for class assignment (which of the two groups
+    is which). You guess the share of one class and the error. If your guess is too
+    pessimistic, you collect more pairs than needed; if it is too optimistic, the
+    interval will be wider than you asked for.
     """
     with reporting_errors():
         try:
@@ -70,13 +77,13 @@ def show(found: Plan) -> None:
         console.print(line, markup=False)
     console.print()
     table = Table(
-        title="Pairs for a certificate, by the width of its interval",
+        title="Pairs needed for a certificate, by the width of its interval",
         title_justify="left",
     )
     table.add_column("width", justify="right")
     table.add_column("typically", justify="right")
     table.add_column(f"{SURE:.0%} sure", justify="right", style="bold")
-    table.add_column("of points", justify="right")
+    table.add_column("points", justify="right")
     table.add_column("expected interval", no_wrap=True)
     for row in found.certificates:
         low, high = row.expected.clustering_interval
@@ -124,23 +131,24 @@ def _answers(found: Plan) -> list[str]:
     sure = f"{100 * found.confidence:g}%"
     width = _width(found.width)
     certificate = (
-        f"Certificate: {wanted.typical:,} pairs typically make the interval of the "
-        f"error {width} wide or narrower, {wanted.sure:,} pairs do so with probability "
-        f"{SURE:.0%}."
+        f"Certificate: with {wanted.typical:,} pairs the interval of the error is "
+        f"typically {width} wide or narrower, and with {wanted.sure:,} pairs it is so "
+        f"with probability {SURE:.0%}."
     )
     lines = [certificate]
     if assignment.n_pairs is None:
         lines.append(
-            "Class assignment: impossible from pairs at prior 1/2, where the two "
-            "classes look alike from either side, with any number of pairs. "
-            f"{_points(assignment.n_points)} can: with probability {sure} or more."
+            "Class assignment: if both classes are equally large, no number of pairs "
+            "can tell which class is which. "
+            f"{_points(assignment.n_points)} can, with probability {sure} or more."
         )
     else:
         lines.append(
-            f"Class assignment: {assignment.n_pairs:,} pairs tell which class is "
-            f"which with probability {sure} or more ({_chance(assignment.chance)} if "
-            "both classes are mistaken equally often), knowing only which is the "
-            f"larger; {_points(assignment.n_points)} would do instead."
+            "Class assignment: if you know which class is larger, "
+            f"{assignment.n_pairs:,} pairs tell which class is which with probability "
+            f"{sure} or more ({_chance(assignment.chance)} if the model is wrong "
+            "equally often about both classes). "
+            f"{_points(assignment.n_points)} would be enough instead."
         )
     if found.budget is not None:
         lines.append(_budget(found, found.budget))
@@ -156,7 +164,7 @@ def _budget(found: Plan, budget: Budget) -> str:
         "assignment "
     )
     if budget.assignment is None:
-        return text + "is impossible from pairs at prior 1/2."
+        return text + "is impossible from pairs if both classes are equally large."
     return text + f"is right with probability {_chance(budget.assignment)}."
 
 

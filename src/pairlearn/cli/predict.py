@@ -146,8 +146,8 @@ def wanted_columns(model: Any, about: dict[str, Any]) -> list[str]:
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise TableError(
-            "the model does not know its columns by name, so a table cannot be matched "
-            "with it; it was not made by pairlearn fit, nor from a data frame"
+            "the model does not know the names of its columns, so they cannot be found "
+            "in a table; it was not made by pairlearn fit, nor from a data frame"
         )
     return [str(name) for name in names]
 
@@ -281,8 +281,8 @@ def _tell(found: Predicted) -> None:
             shown(text) if text else "an empty cell" for text in list(counts)[:3]
         )
         found.notes.append(
-            f"column {name!r}: {sum(counts.values())} point(s) hold a category that "
-            f"the model has not learnt from ({some}); it counts as a rare one"
+            f"column {name!r}: {sum(counts.values())} point(s) have a category that "
+            f"the model has never seen ({some}); it is treated as a rare category"
         )
 
 

@@ -65,13 +65,13 @@ class Display:
         """Say that trials of the store cannot be used."""
         self.console.print(
             f"{n_damaged} trials in the store are damaged or were altered. They are "
-            "removed, and run again if they are asked for"
+            "removed, and run again if this command needs them"
         )
 
     def start(self, trials: list[Trial], there: int) -> None:
         """Begin with trials to run, and some that are there already."""
         self.trials, self.there = len(trials), there
-        already = f", {there} are there already" if there else ""
+        already = f", {there} are already done" if there else ""
         self.console.print(f"{len(trials)} trials to run{already}")
         self.work = sum(map(_work, trials))
         self.began = time.monotonic()
@@ -108,8 +108,7 @@ class Display:
     def resume(self) -> str:
         """Return what is kept when a run ends early."""
         return (
-            f"{self.stored} trials were stored; the same command goes on where this "
-            "one was"
+            f"{self.stored} trials were stored; give the same command again to continue"
         )
 
 

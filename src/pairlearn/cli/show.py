@@ -99,7 +99,7 @@ def _how_certified(certificate: Certificate) -> str:
         else "from pairs that the model has not seen"
     )
     wrong = certificate.flip_rate
-    noise = f", taking {wrong:.1%} of answers for wrong" if wrong else ""
+    noise = f", assuming that {wrong:.1%} of answers are wrong" if wrong else ""
     return (
         f"{100 * certificate.confidence:g}% confidence, {certificate.n_pairs} pairs, "
         f"{kind}{noise}"
@@ -115,7 +115,7 @@ def show_fit(summary: FitSummary, model: Path, *, named: bool) -> None:
         ("pairs", f"{len(summary.t):,}: {n_same:,} same, {n_different:,} different"),
     ]
     if summary.certificate is None:
-        rows.append(("error", "not known: too few pairs that share no point"))
+        rows.append(("error", "unknown: too few pairs that share no point"))
     else:
         rows.append(("error", _error_line(summary.certificate)))
         rows.append(("", _how_certified(summary.certificate)))
@@ -129,8 +129,8 @@ def show_fit(summary: FitSummary, model: Path, *, named: bool) -> None:
         show_notes(summary.notes)
     if not named:
         _say(
-            "The two groups are called A and B in no particular order. To name them: "
-            "--classes NAME,NAME, and --majority NAME for the larger one."
+            "The two groups are called A and B in no particular order. To name them, "
+            "use --classes NAME,NAME, and --majority NAME for the larger one."
         )
     show_written("Model", model)
     show_digest(summary.digest)
@@ -168,7 +168,10 @@ def show_certified(found: Certified) -> None:
     )
     if found.notes:
         show_notes(found.notes)
-    _say("It holds for random pairs, answered as well as those the model is used for.")
+    _say(
+        "This holds if the pairs were drawn at random from the points that the model "
+        "is used for."
+    )
 
 
 def show_importance(
@@ -188,12 +191,12 @@ def show_checked(found: Checked) -> None:
     """Print what the answers are like."""
     _table(found.facts)
     for cycle in found.cycles:
-        _say("Contradiction, given two classes; these cannot all be right:")
+        _say("Contradiction: with two classes, these answers cannot all be right:")
         for line, left, right, answer in cycle[:8]:
             said = _SAID.get(answer, f"{answer:+g}")
             _say(f"  line {line}: {left} and {right} are {said}")
         if len(cycle) > 8:
-            _say(f"  and {len(cycle) - 8} more on the way round")
+            _say(f"  and {len(cycle) - 8} more answers of the same cycle")
     if found.n_contradictions > len(found.cycles):
         _say(f"and {found.n_contradictions - len(found.cycles)} more contradictions")
     if found.notes:

@@ -46,7 +46,7 @@ def check_index(index: ArrayLike, n_points: int) -> Ints:
     if array.ndim != 2 or array.shape[1] != 2:
         turned = array.ndim == 2 and array.shape[0] == 2
         raise ValueError(
-            "index must have shape (n_pairs, 2), two row numbers a pair; "
+            "index must have shape (n_pairs, 2), two row numbers per pair; "
             f"got shape {array.shape}" + "; pass index.T" * turned
         )
     if array.dtype.kind not in "iu":
@@ -84,12 +84,12 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
     try:
         array = np.asarray(on_host(t))
     except ValueError:
-        raise ValueError("answers must be a 1-D array, one a pair") from None
+        raise ValueError("answers must be a 1-D array, one per pair") from None
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(
-            f"answers must be a 1-D array, one a pair; got shape {array.shape}"
+            f"answers must be a 1-D array, one per pair; got shape {array.shape}"
         )
     if len(array) != n_pairs:
         raise ValueError(f"there are {n_pairs} pairs but {len(array)} answers")
@@ -166,12 +166,12 @@ def check_weights(sample_weight: ArrayLike | None, n_pairs: int) -> Floats:
     try:
         weight = np.asarray(on_host(sample_weight), dtype=float)
     except (TypeError, ValueError):
-        raise ValueError("sample_weight must hold one number a pair") from None
+        raise ValueError("sample_weight must hold one number per pair") from None
     if weight.ndim == 0:
         weight = np.full(n_pairs, float(weight))
     if weight.shape != (n_pairs,):
         raise ValueError(
-            f"sample_weight needs one weight a pair: {n_pairs} pairs, but shape "
+            f"sample_weight needs one weight per pair: {n_pairs} pairs, but shape "
             f"{weight.shape}"
         )
     with np.errstate(over="ignore"):
@@ -235,7 +235,7 @@ def check_prior(prior: float, *, allow_half: bool = True) -> float:
     if prior == 0.5 and not allow_half:
         raise ValueError(
             "at prior 1/2 the two classes are symmetric and pairs cannot tell which is "
-            "which; settle the class assignment with a few labelled points "
+            "which; use a few labelled points for the class assignment "
             "(assign_from_points)"
         )
     return float(prior)

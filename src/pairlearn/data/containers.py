@@ -186,7 +186,7 @@ def object_column(objects: Iterable[Any]) -> NDArray[Any]:
     Parameters
     ----------
     objects : iterable
-        The objects, one a point.
+        The objects, one per point.
 
     Returns
     -------
@@ -289,7 +289,7 @@ def look_up(
         column = "the index of the points" if id is None else f"column {id!r}"
         raise ValueError(
             f"{len(unknown)} id(s) in the pairs are not among the points, such as "
-            f"{sorted(set(map(repr, unknown)))[:3]}; the points are known by "
+            f"{sorted(set(map(repr, unknown)))[:3]}; the points are identified by "
             f"{column}: {', '.join(map(repr, names[:3]))}, ..."
             + "; name the column that holds the ids with id="
             * (id is None)

@@ -30,18 +30,18 @@ class PairKFold:
 
     Ordinary K-fold splits pairs, not points: when pairs share points, a test pair
     is then made of points that the model was trained on, and the estimate is too
-    good. Here the *points* are dealt out to folds. Fold k tests on the pairs with
+    good. Here the *points* are divided into folds. Fold k tests on the pairs with
     both points in fold k, trains on those with neither, and leaves out the pairs
-    that cross. Small components stay whole, so that pairs that share no point are
-    simply dealt out; a component with more than its share of pairs is cut along a
-    breadth-first search, which keeps neighbours together.
+    that cross. Small components stay whole, so pairs that share no point are simply
+    divided among the folds; a component with more than its share of pairs is cut
+    along a breadth-first search, which keeps neighbours together.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds.
     shuffle : bool, default=False
-        Deal out the components in random order.
+        Whether to assign the components to folds in random order.
     random_state : int, RandomState or None
         Seed; used with `shuffle`.
 
@@ -120,13 +120,13 @@ class PairKFold:
                 raise ValueError(
                     f"the pairs share so many points that fold {k} of {self.n_splits} "
                     f"has {len(train)} pairs to train on and {len(test)} to test on; "
-                    "use fewer folds, or ordinary KFold and mind its optimism"
+                    "use fewer folds, or KFold, whose scores are too optimistic"
                 )
         worst = max(self.n_left_out_)
         if 2 * worst > len(pairs):
             warnings.warn(
                 f"up to {worst} of {len(pairs)} pairs cross the folds and are left out "
-                "of a split; pairs that share fewer points waste less",
+                "of a split; pairs that share fewer points lose fewer",
                 stacklevel=2,
             )
         yield from parts

@@ -36,12 +36,12 @@ _TWO_FORMS = (
     "  Pairs(X, index)   points X of shape (n_points, n_features) and row numbers of "
     "shape (n_pairs, 2)\n"
     "  array             shape (n_pairs, 2, n_features): the two points of each pair\n"
-    "two tables, row by row, make the first form by Pairs.from_arrays(left, right)"
+    "Pairs.from_arrays(left, right) makes the first form from two tables, row by row"
 )
 
 
 class Pairs:
-    """Pairs of points: the points once, and each pair as two row numbers.
+    """Pairs of points: a table of points, and two row numbers per pair.
 
     It behaves like an array of shape `(n_pairs, 2, n_features)`: it has a length
     and a shape, can be sliced by pair (the points are shared, not copied) and
@@ -109,13 +109,13 @@ class Pairs:
         left, right = check_table(left), check_table(right)
         if left.shape != right.shape:
             raise ValueError(
-                "left and right must have the same shape, one row a pair; got "
+                "left and right must have the same shape, one row per pair; got "
                 f"{left.shape} and {right.shape}"
             )
         columns = [list(getattr(table, "columns", [])) for table in (left, right)]
         if type(left) is not type(right) or columns[0] != columns[1]:
             raise ValueError(
-                "left and right must be tables of one kind with the same columns; got "
+                "left and right must be tables of the same type and columns; got "
                 f"{type(left).__name__} {columns[0]} and {type(right).__name__} "
                 f"{columns[1]}"
             )
@@ -144,16 +144,16 @@ class Pairs:
         Parameters
         ----------
         points : pandas or polars DataFrame
-            One row a point.
+            One row per point.
         pairs : pandas or polars DataFrame
-            One row a pair, with the ids of its two points.
+            One row per pair, with the ids of its two points.
         id : str, optional
             The column of `points` that holds the ids. None: the index of a pandas
             frame, the row number of a polars frame.
         left, right : str, default="left", "right"
             The columns of `pairs` that hold the ids.
         features : sequence of str, optional
-            The columns of `points` to learn from; None: all but the id.
+            The columns of `points` to learn from; None: all except the id.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class Pairs:
 
     @classmethod
     def from_graph(cls, X: PointsLike, adjacency: Any) -> Pairs:
-        """Make a pair of every link of a graph.
+        """Make one pair from every link of a graph.
 
         A link that is given both ways is one pair, (i, j) with i < j; links from a
         point to itself are left out. In a signed graph the answers are
@@ -206,8 +206,8 @@ class Pairs:
         links = sparse.coo_array(adjacency)
         if links.shape != (X.shape[0], X.shape[0]):
             raise ValueError(
-                f"adjacency must be square, {X.shape[0]} points each way; "
-                f"got {links.shape}"
+                f"adjacency must be square, with one row and one column for each of "
+                f"the {X.shape[0]} points; got shape {links.shape}"
             )
         linked = links.data != 0
         rows, columns = links.coords[0][linked], links.coords[1][linked]
@@ -252,7 +252,7 @@ class Pairs:
         reuse: bool = False,
         random_state: int | RandomState | None = None,
     ) -> Pairs | tuple[Pairs, Floats]:
-        """Couple points at random.
+        """Draw random pairs of points.
 
         Parameters
         ----------
@@ -263,9 +263,9 @@ class Pairs:
         y : array-like of shape (n_points,), optional
             Class labels; if given, the answers they imply are returned too.
         reuse : bool, default=False
-            False: every point occurs at most once, so the pairs are independent
-            and good for a certificate; at most n_points // 2 of them. True: each
-            pair is drawn anew, two distinct points at a time.
+            False: every point occurs at most once, so the pairs are independent,
+            as a certificate needs them; at most n_points // 2 of them. True: a
+            point may occur in several pairs.
         random_state : int, RandomState or None
             Seed.
 
@@ -329,7 +329,7 @@ class Pairs:
 
     @property
     def ndim(self) -> int:
-        """3, as of the array that this stands for."""
+        """3, the number of dimensions of the array of pairs."""
         return 3
 
     @property
@@ -450,7 +450,7 @@ class Pairs:
         labels = np.asarray(on_host(y))
         if labels.shape != (self.n_points,):
             raise ValueError(
-                f"y needs one label a point: {self.n_points} points, but shape "
+                f"y needs one label per point: {self.n_points} points, but shape "
                 f"{labels.shape}"
             )
         # A missing label (None, or NaN, which differs from itself) has no answer.
@@ -463,7 +463,7 @@ class Pairs:
         return np.where(labels[self.left] == labels[self.right], 1.0, -1.0)
 
     def is_disjoint(self) -> bool:
-        """Tell whether no point occurs in two pairs, as a certificate needs it.
+        """Tell whether no point occurs in two pairs; a certificate needs this.
 
         Examples
         --------
@@ -501,7 +501,7 @@ class Pairs:
     def components(self) -> Ints:
         """Return the number of the connected component of each point.
 
-        Points that pairs join, directly or by way of others, are one component; a
+        Points that pairs join, directly or through others, are in one component; a
         point without pairs is a component of its own.
 
         Returns
@@ -546,8 +546,9 @@ class Pairs:
     def contradictions(self, t: ArrayLike) -> Contradictions:
         """Return the answers that others refute, each with a cycle that shows it.
 
-        Only certain answers (-1 or +1) take part. A spanning forest of the pairs
-        is taken at its word; each answer outside it that disagrees is refuted.
+        Only certain answers (-1 or +1) take part. The answers of a spanning forest
+        of the pairs are assumed to be right; each other answer that disagrees with
+        them is refuted.
 
         Parameters
         ----------
@@ -577,7 +578,7 @@ class Pairs:
         )
 
     def with_points(self, X: PointsLike) -> Pairs:
-        """Return the same pairs of other points: row numbers stay as they are.
+        """Return the same pairs with other points; the row numbers stay the same.
 
         Parameters
         ----------
@@ -597,9 +598,7 @@ class Pairs:
         """
         X = check_table(X)
         if X.shape[0] != self.n_points:
-            raise ValueError(
-                f"the pairs are of {self.n_points} points; got {X.shape[0]}"
-            )
+            raise ValueError(f"the pairs need {self.n_points} points; got {X.shape[0]}")
         pairs = self._with_index(self.index)
         pairs.X = X
         return pairs

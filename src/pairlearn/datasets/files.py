@@ -206,8 +206,8 @@ def _read(part: Part, paths: list[Path], *, verify: bool) -> tuple[Any, ...]:
         names = " and ".join(str(path) for path in paths)
         raise DataFileError(
             f"{names} can be read, but the checksum of the content is wrong: these are "
-            "not the rows expected. Delete and load again to fetch the data anew; or, "
-            "to use another version of them all the same, pass verify=False",
+            "not the expected rows. Delete the file and load again to fetch the data "
+            "again; or, to use another version of them anyway, pass verify=False",
             reason="the checksum of the content is wrong; verify=False ignores that",
         )
     return content

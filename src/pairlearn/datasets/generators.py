@@ -109,7 +109,9 @@ def make_gaussians(
 
     rng = check_random_state(random_state)
     if min(scales) <= 0:
-        raise ValueError(f"scales are standard deviations, above 0; got {scales}")
+        raise ValueError(
+            f"scales are standard deviations and must be above 0; got {scales}"
+        )
     check_integer("n_points", n_points)
     positive = rng.uniform(size=n_points) < check_prior(prior)
     mean, scale = np.where(positive, *means), np.where(positive, *scales)

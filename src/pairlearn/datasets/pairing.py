@@ -159,8 +159,8 @@ def link_pairs(
     room = len(there) * (len(there) - 1) // 2 - len(linked)
     if room < len(linked):
         raise ValueError(
-            f"{len(linked)} couples without a link are wanted, but the {len(there)} "
-            f"nodes form only {max(room, 0)}; choose more nodes, or fewer links"
+            f"{len(linked)} pairs without a link are needed, but the {len(there)} "
+            f"nodes have only {max(room, 0)}; choose more nodes, or fewer links"
         )
     apart = _without_link(there, linked, n_points, rng)
     couples = np.concatenate([linked, apart])
@@ -176,7 +176,7 @@ def _allowed(nodes: ArrayLike | None, n_points: int) -> Bools:
     chosen = np.asarray(nodes)
     if chosen.dtype.kind == "b" and chosen.shape != (n_points,):
         raise ValueError(
-            f"a mask of nodes needs one entry a point: {n_points} points, but shape "
+            f"a mask of nodes needs one entry per point: {n_points} points, but shape "
             f"{chosen.shape}"
         )
     if chosen.dtype.kind not in "biu" or chosen.ndim != 1:

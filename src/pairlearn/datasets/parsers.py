@@ -96,7 +96,7 @@ def _unlzw(content: bytes) -> bytes:
         if clear:
             table, previous = fresh.copy(), b""
         elif code > len(table) or (code == len(table) and not previous):
-            raise ValueError(f"code {code} stands for nothing")
+            raise ValueError(f"code {code} has no meaning")
         else:
             entry = table[code] if code < len(table) else previous + previous[:1]
             out += entry

@@ -203,7 +203,9 @@ def _read_header(content: bytes) -> dict[str, Any]:
     header = json.loads(content)
     number = header["format"]
     if type(number) is not int or number < 1:
-        raise ModelFileError(f"its format, {repr(number)[:20]}, is no number above 0")
+        raise ModelFileError(
+            f"its format, {repr(number)[:20]}, is not a whole number above 0"
+        )
     if number > FORMAT:
         written = str(header["versions"]["pairlearn"])[:20]
         raise ModelFileError(
@@ -215,14 +217,18 @@ def _read_header(content: bytes) -> dict[str, Any]:
             raise ModelFileError(f"{name!r} in its {HEADER} is not a {kind.__name__}")
     for name in header:
         if name not in _OF_HEADER:
-            raise ModelFileError(f"its {HEADER} holds {name[:60]!r}, which none has")
+            raise ModelFileError(
+                f"its {HEADER} holds {name[:60]!r}, which does not belong there"
+            )
     return dict(header)
 
 
 def _check_member(info: zipfile.ZipInfo, data: bytes) -> None:
     name = info.filename
     if not _MEMBER.fullmatch(name):
-        raise ModelFileError(f"it holds {name[:60]!r}, which is no part of a model")
+        raise ModelFileError(
+            f"it holds {name[:60]!r}, which does not belong to a model"
+        )
     is_stored = (
         info.compress_type == zipfile.ZIP_STORED
         and info.file_size == info.compress_size
@@ -230,7 +236,7 @@ def _check_member(info: zipfile.ZipInfo, data: bytes) -> None:
     if name not in (HEADER, SCHEMA):
         if not is_stored:
             raise ModelFileError(
-                f"its array {name} is compressed, which models are not"
+                f"its array {name} is compressed, but pairlearn.save compresses none"
             )
         return
     if info.file_size > _MOST_TEXT:

@@ -94,7 +94,7 @@ def _json(_: _Builder, node: dict[str, Any]) -> Any:
     if isinstance(inside, list) and not all(
         isinstance(item, _PLAIN) for item in inside
     ):
-        raise ModelFileError("it holds text with lists in lists, which no model needs")
+        raise ModelFileError("it holds lists within lists, which no model needs")
     return value
 
 
@@ -154,15 +154,15 @@ def _check_hashes(items: Sequence[Any]) -> None:
     counts = Counter(str(hash(item)) for item in items)
     if max(counts.values()) > _MOST_ALIKE:
         raise ModelFileError(
-            "it holds a set, or a dict, of things made to take for ever to be told "
-            "apart"
+            "it holds a set, or a dict, of items that were made to take forever to "
+            "compare"
         )
 
 
 def _slice(_: _Builder, node: dict[str, Any]) -> Any:
     ends = [node["content"][name] for name in ("start", "stop", "step")]
     if not all(end is None or type(end) in (int, str) for end in ends):
-        raise ModelFileError("it holds a slice of no numbers")
+        raise ModelFileError("it holds a slice whose ends are not numbers")
     return slice(*ends)
 
 
@@ -187,7 +187,9 @@ def _function(builder: _Builder, node: dict[str, Any]) -> Any:
 def _partial(builder: _Builder, node: dict[str, Any]) -> Any:
     content = node["content"]
     if content["func"]["__loader__"] != "FunctionNode" or is_ufunc(content["func"]):
-        raise ModelFileError("it holds a partial of no function that models use")
+        raise ModelFileError(
+            "it holds a functools.partial of a function that models do not use"
+        )
     made = partial(
         builder.build(content["func"]),
         *builder.build(content["args"]),
@@ -240,7 +242,7 @@ def _row(builder: _Builder, node: dict[str, Any]) -> list[Any]:
 def _masked(builder: _Builder, node: dict[str, Any]) -> Any:
     data, mask = (builder.build(node["content"][name]) for name in ("data", "mask"))
     if not isinstance(data, np.ndarray) or not isinstance(mask, np.ndarray | np.bool_):
-        raise ModelFileError("it holds an array whose mask is none")
+        raise ModelFileError("it holds a masked array without a valid mask")
     return np.ma.MaskedArray(data, mask)
 
 
@@ -264,11 +266,13 @@ def _generator(builder: _Builder, node: dict[str, Any]) -> Any:
         builder.build(node["content"][name]) for name in ("bit_generator", "seed_seq")
     )
     if state["bit_generator"] not in _GENERATORS:
-        raise ModelFileError("it asks for a generator of numbers that is none")
+        raise ModelFileError("it asks for an unknown generator of random numbers")
     # The time to mix a seed grows as the square of its size.
     size = seed.get("pool_size", 4)
     if not set(seed) <= _OF_SEED or type(size) is not int or not 4 <= size <= 64:
-        raise ModelFileError("it holds a generator of numbers whose seed is none")
+        raise ModelFileError(
+            "it holds a generator of random numbers without a valid seed"
+        )
     bits = getattr(np.random, state["bit_generator"])(np.random.SeedSequence(**seed))
     bits.state = state
     _check_place(bits.state)

@@ -56,10 +56,10 @@ def save(model: Any, path: str | Path, *, about: dict[str, Any] | None = None) -
         A classifier of this package, a pipeline or a search that ends in one, or any
         estimator of scikit-learn. Networks are saved in their own way, see the guide.
     path : str or Path
-        The file, by custom with the ending ``.skops``. Its folder must exist.
+        The file; its name usually ends in ``.skops``. Its folder must exist.
     about : dict, optional
-        Anything else to keep with the model that JSON can hold, such as where the data
-        came from; :func:`describe` returns it.
+        Notes to keep with the model, such as where the data came from; anything that
+        JSON can hold. :func:`describe` returns it.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def save(model: Any, path: str | Path, *, about: dict[str, Any] | None = None) -
     """
     if not hasattr(model, "get_params") or isinstance(model, type):
         raise TypeError(
-            "save(model, path) wants an estimator first; got "
+            "the first argument of save(model, path) must be an estimator; got "
             f"{model.__name__ if isinstance(model, type) else type(model).__name__}"
         )
     target = _target(path)
@@ -103,8 +103,8 @@ def save(model: Any, path: str | Path, *, about: dict[str, Any] | None = None) -
         data = pack(skops.dumps(model), header)
     except RecursionError:
         raise TypeError(
-            f"{type(model).__name__} cannot be saved: a part of it holds the whole "
-            "again, as after set_fit_request; fit a model without"
+            f"{type(model).__name__} cannot be saved: a part of it contains the model "
+            "itself, as after set_fit_request; fit a model without that"
         ) from None
     except Exception as error:
         raise TypeError(
@@ -117,10 +117,10 @@ def save(model: Any, path: str | Path, *, about: dict[str, Any] | None = None) -
 def load(path: str | Path, *, trusted: Iterable[str | type] = ()) -> Any:
     """Read a model that :func:`save` wrote.
 
-    No code in the file is run: it has none, and only types that this package vouches
-    for are built, after a look at numbers that could crash compiled code. Memory and
-    time are in proportion to the file. A file that is damaged or asks for anything else
-    is an error.
+    No code in the file is run: it has none, and only types that were reviewed are
+    built, after a check of numbers that could crash compiled code. Memory and time are
+    in proportion to the size of the file. A file that is damaged, or that asks for
+    anything else, is an error.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = ()) -> Any:
         The file.
     trusted : list of str or type, optional
         Classes of your own that the model is made of, such as
-        ``["mypackage.MyTransformer"]``, and others that the error names. Only name what
-        you know: their code will run, and their numbers are not checked.
+        ``["mypackage.MyTransformer"]``, and others that the error names. Only name
+        classes that you know: their code will run, and their numbers are not checked.
 
     Returns
     -------
@@ -138,13 +138,13 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = ()) -> Any:
     Warns
     -----
     UserWarning
-        If the file was written by another version of pairlearn or scikit-learn, in the
-        first two numbers.
+        If the file was written by another version of pairlearn or scikit-learn; the
+        first two numbers of the versions are compared.
 
     Raises
     ------
     ModelFileError
-        If the file is no model, damaged, forged, or of a newer format.
+        If the file is not a model, is damaged or forged, or has a newer format.
 
     Notes
     -----
@@ -264,7 +264,8 @@ def _check_about(about: dict[str, Any] | None) -> dict[str, Any]:
 def _target(path: str | Path) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(
-            f"save(model, path) wants a file name second; got {type(path).__name__}"
+            "the second argument of save(model, path) must be a file name; got "
+            f"{type(path).__name__}"
         )
     # A link stays a link: the file that it points to is replaced.
     target = Path(os.path.realpath(path))
@@ -299,7 +300,7 @@ def _about_file(path: Any) -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise ModelFileError(
             f"{path} cannot be loaded: it needs the module {error.name}, which is not "
-            "here"
+            "installed"
         ) from None
     except Exception as error:
         # Memory and recursion too: a forged file may ask for any amount of either.
@@ -320,7 +321,7 @@ def _build(data: bytes, trusted: list[str]) -> tuple[dict[str, Any], Any]:
         warnings.simplefilter("ignore", InconsistentVersionWarning)
         model = build(schema, members, trusted)
     if not hasattr(model, "get_params") or isinstance(model, type):
-        raise ModelFileError(f"it holds a {type(model).__name__}, which is no model")
+        raise ModelFileError(f"it holds a {type(model).__name__}, which is not a model")
     return header, model
 
 
@@ -335,7 +336,7 @@ def _warn_of_versions(written: dict[str, str]) -> None:
     if differ:
         warnings.warn(
             f"the model was saved with {' and '.join(differ)}; its predictions may "
-            "differ from then: compare some, or fit and save it again",
+            "have changed since then: compare some, or fit and save it again",
             stacklevel=3,
         )
 

@@ -205,7 +205,7 @@ def check_schema(schema: Any, trusted: Collection[str] = ()) -> set[str]:
         depth += 1
         if depth > 2 * _DEEPEST:
             raise ModelFileError(
-                f"its parts lie within each other more than {_DEEPEST} deep"
+                f"its parts are nested more than {_DEEPEST} levels deep"
             )
         below: list[Any] = []
         for node in level:
@@ -233,7 +233,7 @@ def _is_new(node: dict[str, Any], seen: dict[int, Any], files: set[str]) -> bool
             # One thing is built for both, so another content would go unchecked. The
             # copy is compared whole, and not looked into again.
             if seen[number] != node:
-                raise ModelFileError("its schema names two things alike")
+                raise ModelFileError("its schema gives two things the same number")
             return False
     if file is not None:
         # An array that many nodes read would be many times in memory.

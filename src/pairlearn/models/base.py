@@ -293,7 +293,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         majority: Any,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Settle which side is which from pairs that were not used for training.
+        """Decide which side is which class, from pairs that were not used for training.
 
         Parameters
         ----------
@@ -310,7 +310,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-            Turned round if need be, with the outcome in `assignment_`.
+            With the classes swapped if needed, and the outcome in `assignment_`.
         """
         pairs = as_pairs(pairs).compact()
         answers = check_answers(t, len(pairs), pairs.index)
@@ -319,7 +319,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         return self._assign_by(pairs, scores, answers, sample_weight, majority)
 
     def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
-        """Settle which side is which from a few labelled points.
+        """Decide which side is which class, from a few labelled points.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-            Turned round if need be, with the outcome in `assignment_`.
+            With the classes swapped if needed, and the outcome in `assignment_`.
         """
         scores = self._host_scores(X)
         labels = self._check_labels(y, len(scores))

@@ -51,7 +51,7 @@ class LandmarkSimilarity(
         How many landmarks to choose at random among the distinct training points; all
         of them if there are fewer.
     landmarks : sequence of objects, or table of vectors, optional
-        The landmarks, given in the forms of the points; `n_landmarks` plays no part.
+        The landmarks, in the form of the points; `n_landmarks` is then not used.
     vectorized : bool, default=False
         True: `similarity(A, B)` takes many points at once and returns the matrix of
         shape (len(A), len(B)). A and B are 1-D arrays of objects, or tables if the
@@ -286,9 +286,9 @@ def _check_values(values: Any, points: Any, landmarks: Any) -> Floats:
     expected = (points.shape[0], landmarks.shape[0])
     if array.shape != expected:
         raise ValueError(
-            f"similarity must return a matrix of shape {expected}, one row a point and "
-            f"one column a landmark; got shape {array.shape}. A function of two points "
-            "needs vectorized=False"
+            f"similarity must return a matrix of shape {expected}, one row per point "
+            f"and one column per landmark; got shape {array.shape}. A function of two "
+            "points needs vectorized=False"
         )
     array = array.astype(float, copy=False)
     if not np.isfinite(array).all():

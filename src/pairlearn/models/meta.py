@@ -38,7 +38,7 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
     The model is that of :class:`MCLClassifier`: points have a class probability p(x),
     and P(same) = p p' + (1 - p)(1 - p'). The log-likelihood of the answers is majorised
     by its expectation over the unseen classes, which turns learning from pairs into
-    learning from weighted labels, again and again:
+    learning from weighted labels, repeatedly:
 
     * E: the probability r that the first point of a pair is positive, given the answer:
       for "same" r = r' = p p' / [p p' + (1 - p)(1 - p')]; for "different"
@@ -57,7 +57,7 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
         With ``fit(X, y, sample_weight)`` and ``predict_proba(X)``: a forest, boosting,
         naive Bayes, ...
     max_iter : int, default=30
-        Most iterations; it stops when two in a row bring nothing.
+        The most iterations; it stops when two in a row bring no improvement.
     cv : int, default=5
         Number of folds.
     initial : pair classifier or None, default=None

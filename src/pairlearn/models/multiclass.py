@@ -91,7 +91,7 @@ class OneVsRestPairClassifier(
         for its own class assignment, which step 3 then leaves alone. In a pipeline
         the parameter of the last step is meant.
     n_jobs : int, optional
-        How many classes are learned at a time, as for :class:`joblib.Parallel`.
+        How many classes are learned at the same time, as for :class:`joblib.Parallel`.
 
     Attributes
     ----------
@@ -172,8 +172,8 @@ class OneVsRestPairClassifier(
             Pairs.
         t : array-like or data frame of shape (n_pairs, n_classes)
             Column c: +1 if the two points agree on being of class c, that is if both
-            are or neither is; -1 if just one of them is; between them a soft answer;
-            NaN if this was not asked.
+            are or neither is; -1 if just one of them is; a number in between if
+            uncertain; NaN if this was not asked.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs.
 
@@ -300,7 +300,7 @@ class OneVsRestPairClassifier(
             Pairs.
         t : array-like of shape (n_pairs, n_classes) or (n_pairs,)
             Answers for each class, as for :meth:`fit`: the share of them, over all
-            columns, that the predicted classes imply. Or one answer a pair, same
+            columns, that the predicted classes imply. Or one answer per pair, same
             class or not: 1 - pair error.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs.
@@ -327,7 +327,7 @@ class OneVsRestPairClassifier(
         return float(np.average((1 + answers * implied)[asked] / 2, weights=weights))
 
     def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
-        """Settle for each class which side is which from a few labelled points.
+        """Decide for each class which side is which, from a few labelled points.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class OneVsRestPairClassifier(
         Returns
         -------
         self
-            With turned columns where need be, and the outcome in `assignments_`.
+            With the sign of columns changed where needed; see `assignments_`.
         """
         scores = self._host_scores(X)
         labels = np.asarray(on_host(y))
@@ -459,16 +459,16 @@ def _class_names(classes: ArrayLike | None, t: Any) -> NDArray[Any]:
         raise ValueError(f"got answers of shape {shape}, but {_FORM}")
     if shape[1] == 2:
         raise ValueError(
-            "got answers for two classes, which need no one-vs-rest: both columns say "
-            "the same. Fit the pair classifier itself to one of them"
+            "got answers for two classes, which do not need one-vs-rest: both columns "
+            "say the same. Fit the pair classifier itself to one of them"
         )
     if classes is None:
         classes = np.asarray(getattr(t, "columns", np.arange(shape[1])))
     names = np.asarray(classes)
     if names.shape != (shape[1],) or len(np.unique(names)) < shape[1]:
         raise ValueError(
-            f"classes must name the {shape[1]} columns of the answers, each by another "
-            f"name; got {names.tolist()}"
+            f"classes must give the {shape[1]} columns of the answers different names; "
+            f"got {names.tolist()}"
         )
     return names
 
@@ -546,7 +546,7 @@ def _fit_column(
     scores = np.asarray(on_host(model.decision_function(pairs.X)), dtype=float)
     if scores.ndim != 1:
         raise ValueError(
-            f"one-vs-rest needs an estimator with one score a point; "
+            f"one-vs-rest needs an estimator with one score per point; "
             f"{type(model).__name__} gives scores of shape {scores.shape}"
         )
     left, right = scores[pairs.left[asked]], scores[pairs.right[asked]]

@@ -76,7 +76,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         Returns
         -------
         ndarray, or tensor for a tensor X, of shape (n_points,) or (n_points, n_classes)
-            One score for two classes, positive for the second; else one a class.
+            One score for two classes, positive for the second; else one per class.
         """
         return super().decision_function(X)
 

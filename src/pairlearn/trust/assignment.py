@@ -127,7 +127,8 @@ def assign_from_pairs(
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
     if left.shape != right.shape or left.ndim != 1:
         raise ValueError(
-            f"left and right need one score a pair; got {left.shape} and {right.shape}"
+            "left and right need one score per pair; got "
+            f"{left.shape} and {right.shape}"
         )
     answers = check_answers(t, len(left))
     weight = check_weights(sample_weight, len(left))
@@ -144,11 +145,11 @@ def assign_from_pairs(
     p_value = min(1.0, float(bdtrc(for_sign - 1, np.sum(votes != 0), 0.5)))
     if p_value > _WEAK:
         warnings.warn(
-            f"the {len(left)} pairs for class assignment hardly tell which class is "
-            f"which (p-value {p_value:.2f}): the two may be swapped. Use more pairs "
-            "for it (pairlearn.trust.theory.pairs_for_assignment says how many; "
+            f"the {len(left)} pairs for class assignment do not show clearly which "
+            f"class is which (p-value {p_value:.2f}): the two may be swapped. Use more "
+            "pairs for it (pairlearn.trust.theory.pairs_for_assignment says how many; "
             "assignment_size is their share, in estimators that keep some aside), or "
-            "settle it with assign_from_points",
+            "use assign_from_points",
             stacklevel=3,
         )
     return Assignment(
@@ -325,7 +326,7 @@ def majority_sign(majority: Any, classes: Any = (-1, 1)) -> int:
     if np.ndim(majority) == 0 and majority in (-1, 1):
         return int(majority)
     raise ValueError(
-        "majority must be +1 or -1, or the name of the class that holds more than half "
-        f"of the points; got {majority!r}. If neither does (prior 1/2), pairs cannot "
+        "majority must be +1 or -1, or the name of the class that has more than half "
+        f"of the points; got {majority!r}. If neither has (prior 1/2), pairs cannot "
         "tell which class is which: use assign_from_points with a few labelled points"
     )

@@ -64,13 +64,13 @@ class Certificate:
         Its Clopper-Pearson interval.
     clustering_error : float
         The error up to swapping the two classes, by Theorem 1. It is the error
-        itself once the class assignment is right.
+        itself if the class assignment is right.
     clustering_interval : tuple of float
         Its interval, at the same confidence.
     n_pairs : int
-        How many pairs it rests on.
+        How many pairs were counted.
     confidence : float
-        How often intervals made like this contain the truth, at least.
+        The probability, at least, with which such an interval contains the truth.
     flip_rate : float
         The assumed rate of wrong answers.
     cross_validated : bool
@@ -361,7 +361,7 @@ def prior_from_answers(t: ArrayLike, *, confidence: float = 0.95) -> PriorEstima
     """Estimate the prior of the majority class from answers to random pairs.
 
     P(t = +1) = p^2 + (1 - p)^2, so max(p, 1 - p) = (1 + sqrt(2 P(t = +1) - 1)) / 2:
-    the prior follows up to a swap of the classes. Near prior 1/2 the square root
+    this gives the prior up to a swap of the classes. Near prior 1/2 the square root
     makes the interval wide.
 
     Parameters

@@ -43,8 +43,8 @@ def certify(
 ) -> Certificate:
     """Estimate the error of a classifier from pairs, with a confidence interval.
 
-    Valid for pairs drawn at random, not used for training or class assignment, and
-    sharing no point; see the notes.
+    The interval is valid if the pairs were drawn at random, were not used for training
+    or class assignment, and share no point; see the notes.
 
     Parameters
     ----------
@@ -96,7 +96,8 @@ def certify(
     """
     if not hasattr(clf, "predict"):
         raise TypeError(
-            "certify(clf, pairs, t) wants a fitted classifier first; got "
+            "the first argument of certify(clf, pairs, t) must be a fitted classifier; "
+            "got "
             f"{type(clf).__name__}, which has no method predict"
         )
     pairs = as_pairs(pairs)
@@ -152,7 +153,7 @@ def _warn_if_too_high(says: Floats, t: Floats, rates: Rates, confidence: float) 
             warnings.warn(
                 f"the answers disagree with the classifier in {n_wrong / n_pairs:.1%} "
                 f"of the pairs that it calls {name}, fewer than the {rate:.1%} that "
-                "are said to be wrong: flip_rates seem too high, and the certificate "
+                "you said are wrong: flip_rates seem too high, and the certificate "
                 "is not to be relied on",
                 stacklevel=3,
             )

@@ -71,9 +71,9 @@ def out_of_fold(clf: Any, task: Task, cv: int, rng: RandomState) -> Floats:
     n_unknown = int(unknown[pairs.index].any(axis=1).sum())
     if n_unknown:
         warnings.warn(
-            f"{n_unknown} of {len(pairs)} answers are judged by other answers alone: "
-            "too few pairs of other points are left to train on. With more pairs, or "
-            "pairs that share fewer points, the classifier has its say",
+            f"{n_unknown} of {len(pairs)} answers are judged by other answers alone, "
+            "without a classifier: too few pairs of other points are left to train it "
+            "on. More pairs, or pairs that share fewer points, would help",
             stacklevel=3,
         )
     return everywhere

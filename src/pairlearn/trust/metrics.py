@@ -89,7 +89,7 @@ def clustering_error(
     names, predicted = np.unique(np.asarray(on_host(y_pred)), return_inverse=True)
     if true.shape != predicted.shape or true.ndim != 1:
         raise ValueError(
-            f"y and y_pred need one entry a point; got shapes {np.shape(y)} and "
+            f"y and y_pred need one entry per point; got shapes {np.shape(y)} and "
             f"{np.shape(y_pred)}"
         )
     if not len(true):

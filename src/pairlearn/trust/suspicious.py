@@ -247,10 +247,10 @@ def suspicious_answers(
     """Rank answers by the probability that they are wrong, for a second look.
 
     Every answer is judged by a classifier that has not seen its points, and by the
-    other answers about them. One exception: where a few points are in most of the
-    pairs, too few would be left to train on; then pairs with one point in the fold
-    train as well, and a point that was seen in ten of them or more is scored all the
-    same. The answer that is judged may be one of these ten. See
+    other answers about them. There is one exception: if a few points are in most of
+    the pairs, too few pairs would be left to train on. Then pairs with one point in the
+    fold are used for training as well, and a point that was seen in ten or more of them
+    is still scored. The answer that is judged may be one of these ten. See
     :mod:`pairlearn.trust.suspicious` for the mathematics.
 
     Parameters
@@ -262,10 +262,11 @@ def suspicious_answers(
     pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
         The pairs that were asked about.
     t : array-like of shape (n_pairs,)
-        Their answers: +1 same, -1 different, between them a soft answer; or bool.
+        Their answers: +1 for same, -1 for different, a number in between if
+        uncertain; or bool.
     sample_weight : array-like of shape (n_pairs,), optional
         Weights of the pairs in training and in the estimate of the noise rate. A pair
-        of weight zero is no evidence on others, but is judged as they are.
+        of weight zero is no evidence about others, but is judged like them.
     cv : int, default=5
         Number of folds, and of models that are trained.
     random_state : int, RandomState or None, default=None
@@ -285,14 +286,15 @@ def suspicious_answers(
 
     Notes
     -----
-    A wrong answer shows as far as the classifier is sure of the pair, or other answers
-    are. Where classes overlap, a wrong answer looks like a right answer to a hard pair,
-    and no method can tell the two apart: `suspicion` is far from 1 even at the top.
+    A wrong answer can be found only if the classifier, or other answers, are sure about
+    its pair. Where classes overlap, a wrong answer looks like a right answer to a hard
+    pair, and no method can tell the two apart: `suspicion` is then far from 1 even at
+    the top of the list.
 
     *Not guaranteed:* that the noise rate is the true one; suspicions where wrong
     answers depend on the points (hard pairs are more often answered wrongly), or are of
-    one kind only: noise is taken to be the same everywhere. In large components of the
-    graph of answers that have cycles they are approximate.
+    one kind only: noise is assumed to be the same everywhere. In large components of
+    the graph of answers that have cycles they are approximate.
 
     More than two classes work with a classifier that has them (`n_classes`). A cycle is
     then contradictory if exactly one of its answers is "different".

@@ -228,7 +228,10 @@ def pairs_for_assignment(prior: float, error: float, failure: float = 0.01) -> i
     prior = check_prior(prior, allow_half=False)
     _check_probability("error", error)
     if error == 0.5:
-        raise ValueError("a classifier with error 1/2 has no better sign to find")
+        raise ValueError(
+            "a classifier with error 1/2 is equally bad with both signs, so there is "
+            "nothing to find out"
+        )
     if not 0 < failure < 1:
         raise ValueError(f"failure must lie strictly between 0 and 1; got {failure}")
     rate = (2 * prior - 1) ** 2 * (2 * error - 1) ** 2 / 2

@@ -63,7 +63,7 @@ def render_page(summary: FitSummary) -> str:
         for s in parts
     )
     name = text(summary.source.get("points") or "Points")
-    title = f"{name}, told apart by pairs"
+    title = f"{name}: a classifier learned from pairs"
     # Nothing is fetched and nothing is run, even if a name slipped through.
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return f"""<!DOCTYPE html>

@@ -21,27 +21,27 @@ def in_words(certificate: Certificate) -> str:
     --------
     >>> from pairlearn.trust.certificate import certificate_from_counts
     >>> in_words(certificate_from_counts(40, 400))
-    'Of 100 new points like these, about 5 land in the wrong group; with 95% confidence
-    no fewer than 3 and no more than 8.'
+    'Of 100 new points like these, about 5 are put into the wrong group; with 95%
+    confidence at least 3 and at most 8.'
     >>> in_words(certificate_from_counts(52, 100))
     'The answers do not show that the groups are better than guessing: up to 50 of 100
-    points may be in the wrong one.'
+    points may be in the wrong group.'
     """
     low, high = certificate.clustering_interval
     if high >= 0.5:
         return (
             "The answers do not show that the groups are better than guessing: up to "
-            "50 of 100 points may be in the wrong one."
+            "50 of 100 points may be in the wrong group."
         )
     # A share of less than one in a hundred wants a larger hundred.
     whole = 100 if high >= 0.02 else 1000
     about = round(whole * certificate.clustering_error)
     least, most = int(whole * low), -int(-whole * high // 1)
-    no_fewer = f"no fewer than {least} and " if least else ""
+    at_least = f"at least {least} and " if least else ""
     return (
         f"Of {whole:,} new points like these, about {about} "
-        f"{'lands' if about == 1 else 'land'} in the wrong group; with "
-        f"{100 * certificate.confidence:g}% confidence {no_fewer}no more than {most}."
+        f"{'is' if about == 1 else 'are'} put into the wrong group; with "
+        f"{100 * certificate.confidence:g}% confidence {at_least}at most {most}."
     )
 
 

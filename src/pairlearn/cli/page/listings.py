@@ -54,10 +54,8 @@ def uncertain(scored: ScoredPoints) -> Html:
             row.append(percent(scored.probability[i]))
         rows.append(row)
     n_points = len(scored.scores)
-    told = (
-        "These points lie nearest to the boundary. If you can look at some points by "
-        "hand, or ask for more answers to learn from, take these."
-    )
+    told = "These points are nearest to the boundary. If you can check some points by "
+    told += "hand, or collect more answers to learn from, start with these."
     if scored.probability is not None:
         unclear = int(np.sum(scored.probability < CLEAR))
         told += f" In all, {unclear:,} of {n_points:,} points "
@@ -99,18 +97,18 @@ def suspicious(scored: ScoredPoints) -> Html:
             )
         )
     if n_doubtful:
-        told = f"{n_doubtful:,} of {len(suspicion):,} answers are likelier wrong than "
-        told += "right, by all else that is known: what models say that were trained "
-        told += "without them, and the other answers. Ask again, or check by hand."
+        told = f"{n_doubtful:,} of {len(suspicion):,} answers are more likely wrong "
+        told += "than right, judged by models that were trained without them and by "
+        told += "the other answers. Ask these questions again, or check them by hand."
     else:
-        told = "No answer looks wrong: each is likelier right than wrong, by all else "
-        told += "that is known. The list shows those that are the least likely to be "
-        told += "right."
+        told = "No answer looks wrong: each is more likely right than wrong, judged by "
+        told += "models that were trained without it and by the other answers. The "
+        told += "list shows those that are the least likely to be right."
     n_contradicted = int(contradicted.sum())
     if n_contradicted:
         told += f" {n_contradicted:,} answers are part of a contradiction: together "
         told += "with others they cannot all be right (if A is like B and B like C, "
-        told += "then A is like C). One wrong answer draws in many right ones."
+        told += "then A is like C). One wrong answer can contradict many right ones."
     return join(
         [
             paragraph(told),
@@ -129,7 +127,7 @@ def suspicious(scored: ScoredPoints) -> Html:
 def _answer(t: float) -> str:
     if abs(t) == 1:
         return "same" if t > 0 else "different"
-    kind = "unsure" if t == 0 else "rather same" if t > 0 else "rather different"
+    kind = "unsure" if t == 0 else "probably same" if t > 0 else "probably different"
     return f"{kind} ({_signed(t)})"
 
 
@@ -148,10 +146,10 @@ def importance(scored: ScoredPoints) -> Html:
     ]
     parts = [
         paragraph(
-            "If the values of a column are shuffled among the points, so many points "
-            "change sides. The longer the bar, the more the model relies on the "
-            "column. Columns that say much the same stand in for each other, and "
-            "each of them then looks less important than they are together."
+            "The table says how many points change sides when the values of a column "
+            "are shuffled among the points. The longer the bar, the more the model "
+            "relies on the column. If columns say much the same, each can replace the "
+            "others, and each looks less important than they are together."
         ),
         table(["column", "points that change sides", ""], rows, words=(0, 2)),
     ]
@@ -159,7 +157,10 @@ def importance(scored: ScoredPoints) -> Html:
     if n_left:
         most = percent(max(ranked[COLUMNS][1], 0.0))
         parts.append(
-            paragraph(f"{n_left:,} more columns, {most} or less each.", kind="footnote")
+            paragraph(
+                f"{n_left:,} more columns change {most} of the points or less each.",
+                kind="footnote",
+            )
         )
     return join(parts)
 
@@ -181,7 +182,7 @@ def data(scored: ScoredPoints) -> Html:
     ]
     n_soft = int(np.sum(np.abs(t) != 1))
     if n_soft:
-        facts.insert(3, ("Of these, not quite sure", f"{n_soft:,}"))
+        facts.insert(3, ("Of these, uncertain", f"{n_soft:,}"))
     if summary.certificate_pairs:
         kept = f"{summary.certificate_pairs:,} pairs"
         facts.append(("Kept aside for the certificate", kept))
@@ -223,7 +224,7 @@ def candidates(scored: ScoredPoints) -> Html:
     """Return the models that were tried."""
     tried = scored.summary.candidates
     if tried is None or not len(tried):
-        return paragraph("The model tried no candidates: it was made as it is.")
+        return paragraph("Only this one model was trained; no others were tried.")
     rows = [
         (
             row.kernel,
@@ -238,9 +239,9 @@ def candidates(scored: ScoredPoints) -> Html:
     n_left = len(tried) - len(rows)
     parts = [
         paragraph(
-            f"{len(tried):,} models of different shapes were trained and judged by "
-            "answers that they had not seen. The result is their average, by the "
-            "weights in the last column: the better a model foretold those answers, "
+            f"{len(tried):,} models of different kinds were trained and judged by "
+            "answers that they had not seen. The result is their average, with the "
+            "weights in the last column: the better a model predicted those answers, "
             "the more it counts."
         ),
         table(
@@ -252,7 +253,7 @@ def candidates(scored: ScoredPoints) -> Html:
     ]
     if n_left:
         rest = sum(row.weight for row in tried[CANDIDATES:])
-        more = f"{n_left:,} more candidates, {percent(rest)} of the weight together."
+        more = f"{n_left:,} more models have {percent(rest)} of the weight together."
         parts.append(paragraph(more, kind="footnote"))
     return join(parts)
 

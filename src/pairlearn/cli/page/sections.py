@@ -81,7 +81,7 @@ def _short(scored: ScoredPoints) -> Html:
         answers = _card(
             "Doubtful answers",
             f"{n_doubtful:,}",
-            f"of {len(summary.t):,} are likelier wrong than right",
+            f"of {len(summary.t):,} are more likely wrong than right",
         )
     return join([Html(f'<div class="cards">{error}{groups}{answers}</div>'), lead])
 
@@ -101,19 +101,19 @@ def _reading(scored: ScoredPoints) -> Html:
     points that someone compared, and the <strong>answer</strong> says whether they are
     of the same kind.
 
-    From the answers alone a rule was learned that puts every point into one of two
+    The model was learned from the answers alone, and puts every point into one of two
     groups. Its <strong>score</strong> is negative for {first} and positive for
-    {second}. Near 0 lies the boundary; the farther from it, the surer.
+    {second}. A score near 0 is close to the boundary; the farther from 0, the surer.
 
-    The <strong>error</strong> is the share of points that land in the wrong group. It
-    follows from how often the rule disagrees with answers that it had not seen. Chance
-    plays a part, so it is given as an interval, and more answers make that narrower.
+    The <strong>error</strong> is the share of points that are put into the wrong group.
+    It is computed from how often the model disagrees with answers that it had not seen.
+    Chance plays a part, so it comes with an interval; more answers make it narrower.
 
     A <strong>probability</strong> of 90% means: of ten points like this, about nine are
     in the group named. At 50% it could be either.
 
-    The lists of points and answers say where looking again pays most. They do not prove
-    that any one of them is wrong.
+    The lists of points and answers say where a second look is most useful. They do not
+    prove that any one of them is wrong.
     """
     items = [Html(" ".join(item.split())) for item in sentences.split("\n\n")]
     return join([bullets(items), _which_is_which(scored)])
@@ -130,24 +130,24 @@ def _which_is_which(scored: ScoredPoints) -> Html:
         return _remark(
             "partly",
             f"<strong>The two groups may be swapped.</strong> What is called {first} "
-            f"here may be {second} in truth: answers about pairs tell the groups "
-            "apart, but not their names. To settle it, say which class is the larger "
-            "one, or look at a few points of each group.",
+            f"here may really be {second}: answers about pairs find the two groups, "
+            "but not their names. To decide, say which class is larger, or look at a "
+            "few points of each group.",
         )
     if assignment.method == "points":
         how = f"by {assignment.n_points:,} points whose class is known."
         doubtful = False
     else:
-        how = f"by {assignment.n_pairs:,} answers, knowing which class is the larger."
+        how = f"by {assignment.n_pairs:,} answers, knowing which class is larger."
         p_value = assignment.p_value
         doubtful = p_value is not None and p_value > 0.1
         if doubtful:
             how += (
-                f" They hardly tell: by chance alone, {percent(p_value)} of such sets "
-                "of answers would speak as clearly. <strong>The names may be swapped."
-                "</strong>"
+                " This was not clear: by chance alone, answers would be as clear as "
+                f"these in {percent(p_value)} of cases. <strong>The names may be "
+                "swapped.</strong>"
             )
-    settled = f"Which group is {first} and which is {second} was settled {how}"
+    settled = f"Which group is {first} and which is {second} was decided {how}"
     return _remark("partly", settled) if doubtful else Html(f"<p>{settled}</p>")
 
 
@@ -155,36 +155,37 @@ def _certificate(scored: ScoredPoints) -> Html:
     summary, certificate = scored.summary, scored.summary.certificate
     if certificate is None:
         return paragraph(
-            "There is no certificate, because no pairs were left that the model had "
-            "not seen and that share no point. Collect random pairs of new points (",
+            "The error was not measured, because there were no pairs that the model "
+            "had not seen and that share no point. Collect random pairs of new "
+            "points (",
             Html("<code>pairlearn plan</code>"),
-            " tells how many) and give them to ",
+            " says how many) and give them to ",
             Html("<code>pairlearn certify</code>"),
             ".",
         )
     low, high = certificate.clustering_interval
     if certificate.cross_validated:
         basis = (
-            "Each of these pairs was judged by a model trained without it. That makes "
-            "the interval an estimate: for a certificate that holds as it is, keep "
-            "pairs aside or collect fresh ones."
+            "Each of these pairs was judged by a model that was trained without it, "
+            "not by the final model. So the interval is only an estimate: for a "
+            "guarantee, keep pairs aside or collect fresh ones."
         )
     else:
         basis = (
-            "The model has not seen them. The interval is exact if they were drawn at "
-            "random from the kind of points that the model will be used for"
+            "The model has not seen these pairs. The interval is exact if they were "
+            "drawn at random from the kind of points that the model will be used for"
         )
         basis += (
-            ", and if as many answers are wrong as is said here."
+            ", and if the share of wrong answers is as stated here."
             if certificate.flip_rate
             else (
-                ", and answered rightly: a wrong answer counts as an error of the "
-                "model (--noise tells how many answers may be wrong)."
+                ", and if they were answered correctly: a wrong answer counts as an "
+                "error of the model (use --noise to say how many answers are wrong)."
             )
         )
     if certificate.flip_rate:
-        basis += f" About {percent(certificate.flip_rate)} of answers are taken to be "
-        basis += "wrong, and are not held against the model."
+        basis += f" About {percent(certificate.flip_rate)} of answers are assumed to "
+        basis += "be wrong, and do not count as errors of the model."
     parts = [
         paragraph(
             f"The error is {percent(certificate.clustering_error)}. With "
@@ -194,12 +195,13 @@ def _certificate(scored: ScoredPoints) -> Html:
         ),
         _figure(
             certificate_figure(certificate),
-            "The dot is the error, the band its interval. A rule that guesses has "
-            "an error of 50%.",
+            "The dot is the error, and the band is its interval. Guessing has an error "
+            "of 50%.",
         ),
         _advice(certificate),
         paragraph(
-            "Swapping the names of the two groups does not count as an error here.",
+            "If the names of the two groups are swapped, this does not count as an "
+            "error here.",
             kind="footnote",
         ),
     ]
@@ -208,8 +210,8 @@ def _certificate(scored: ScoredPoints) -> Html:
         parts.insert(
             1,
             paragraph(
-                f"{n_left:,} more pairs were kept aside for it, but could not be "
-                "counted, since they share points with others or are unsure."
+                f"{n_left:,} more pairs were kept aside for this, but could not be "
+                "counted, because they share points with others or are unsure."
             ),
         )
     return join(parts)
@@ -220,8 +222,8 @@ def _advice(certificate: Certificate) -> Html:
     rows = narrower(certificate)
     if not rows and high >= 0.5:
         return paragraph(
-            "No number of pairs is proposed: first the model must become better than "
-            "guessing, by more answers to learn from or by better columns."
+            "The model must first become better than guessing, with more answers to "
+            "learn from or with better columns; so no number of pairs is proposed here."
         )
     if not rows:
         return paragraph("The interval is as narrow as anyone is likely to need.")
@@ -232,9 +234,10 @@ def _advice(certificate: Certificate) -> Html:
             for width, needed, more in rows
         ],
         caption=(
-            f"Now the interval is {100 * (high - low):.1f} percentage points wide. How "
-            "many random pairs, of points that are in no other pair, would make it "
-            f"narrower (with probability {SURE:.0%}, if the error is as it seems):"
+            f"The interval is now {100 * (high - low):.1f} percentage points wide. The "
+            "table says how many random pairs, of points that are in no other pair, "
+            f"would make it narrower (with probability {SURE:.0%}, if the error is as "
+            "measured):"
         ),
     )
 
@@ -248,16 +251,16 @@ def _scores(scored: ScoredPoints) -> Html:
         f'<span class="swatch side1"></span> {second}: {sizes[1]:,} points</p>'
     )
     if not sizes.all():
-        told = "All points are on one side of the boundary: the rule puts them all "
+        told = "All points are on one side of the boundary: the model puts them all "
         told += "into one group."
     else:
         told = (
-            "Two hills with a valley at 0 mean that the groups are well apart. Many "
-            "points near 0 are many that could be either."
+            "Two hills with a valley at 0 mean that the groups are well separated. "
+            "Points near 0 could be in either group."
         )
-    caption = "How many points have which score."
+    caption = "The number of points with each score."
     if len(scored.scores) > 100:
-        caption += " Extreme scores, 1% of all, are shown at the outermost bars."
+        caption += " The most extreme 1% of scores are counted in the outermost bars."
     return join(
         [paragraph(told), legend, _figure(score_figure(scored.scores), caption)]
     )

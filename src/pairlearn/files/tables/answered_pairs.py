@@ -110,8 +110,8 @@ class AnsweredPairs:
         if self.n_unsure:
             missing.append(f"{self.n_unsure} unsure answer(s)")
         note = (
-            f"the certificate knows nothing of the {' and the '.join(missing)}, which "
-            "are likely to be hard: for all pairs the error is rather higher"
+            f"the certificate does not count the {' and the '.join(missing)}, which "
+            "are likely to be hard: over all pairs the error is probably higher"
         )
         return [note] if missing else []
 
@@ -261,7 +261,7 @@ def read_answers(
     used = np.flatnonzero(is_known & answers.sure & ~is_self)
     if not len(used):
         raise TableError(
-            f"{pair_table.name} holds no answer about two points: of {len(rows)} "
+            f"{pair_table.name} holds no usable answer: of {len(rows)} "
             f"row(s) {n_unsure} are unsure, {n_unknown} name an unknown point and "
             f"{n_self} pair a point with itself"
         )
@@ -278,7 +278,7 @@ def _check_header(rows: PairRows, points: Points) -> None:
     if len(points.ids.rows_of({left, right})) == 2:
         raise TableError(
             f"{rows.table.name}: the first line, {left},{right},{answer}, seems to be "
-            "a pair and not a header; put a header line above it: left,right,answer"
+            "a pair, not a header; put a header line above it: left,right,answer"
         )
 
 
@@ -312,8 +312,8 @@ def _notes_on_unknown(
         return [f"{what}, and were left out"]
     where = f"column {points.id_column!r}" if points.id_column else "their row numbers"
     raise TableError(
-        f"{rows.table.place(int(strange[0]))}: {what}; points are known by {where}: "
-        f"{', '.join(map(shown, points.ids[:3]))}, ..."
+        f"{rows.table.place(int(strange[0]))}: {what}; points are identified "
+        f"by {where}: {', '.join(map(shown, points.ids[:3]))}, ..."
         + hint_about_ids(unknown, points.table, points.ids)
         + "; --skip-unknown leaves such pairs out" * (len(strange) < len(rows))
     )
@@ -348,7 +348,7 @@ def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredP
     if disagreeing:
         some = ", ".join(map(str, members[disagreeing[0]][:5]))
         notes.append(
-            f"{len(disagreeing)} pair(s) got answers that disagree, first in lines "
+            f"{len(disagreeing)} pair(s) got answers that disagree, the first in lines "
             f"{some}"
         )
     if n_tied:
@@ -358,7 +358,7 @@ def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredP
         )
     if not len(kept):
         raise TableError(
-            "no pair has an answer that tells something: all are evenly divided, or 0"
+            "no pair has a usable answer: all answers are evenly divided, or 0"
         )
     return AnsweredPairs(
         points,

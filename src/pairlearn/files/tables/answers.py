@@ -45,7 +45,7 @@ _UNSURE = frozenset(
 )  # fmt: skip
 _ACCEPTED = (
     "same/different, yes/no, true/false, must-link/cannot-link, match/no match, "
-    "1/-1 or 1/0; unsure, unknown, skip, ? or an empty cell are left out"
+    "1/-1 or 1/0; rows with unsure, unknown, skip, ? or an empty cell are left out"
 )
 
 
@@ -130,17 +130,17 @@ def parse_answers(
             )
         if len(numbers) and numbers.min() >= 0 and np.any(numbers % 1):
             notes.append(
-                "no soft answer is below 0, as if they were probabilities: -1 means "
-                "surely different and 0 that nothing is known. Of a probability p, "
-                "2 p - 1 makes an answer"
+                "no answer is below 0; are they probabilities? With --soft, -1 means "
+                "surely different and 0 means that nothing is known. Turn a "
+                "probability p into the answer 2 p - 1"
             )
     else:
         odd = np.flatnonzero(~np.isnan(t) & ~np.isin(t, (-1, 0, 1)))
         if len(odd):
             raise TableError(
                 f"{place(int(odd[0]))}: the answer {shown(words[odd[0]])} is a number "
-                "that is neither 1 nor -1 nor 0. If answers are soft, from -1 (surely "
-                "different) to 1 (surely the same), say --soft"
+                "other than 1, -1 or 0. If answers are numbers from -1 (surely "
+                "different) to 1 (surely the same), add --soft"
             )
         t = _settle_zeros(t, zeros, figures, place, notes)
     sure = ~np.isnan(t)
@@ -166,14 +166,14 @@ def _settle_zeros(
     t = t.copy()
     if -1 in figures:
         t[zeros] = np.nan
-        notes.append("0 is taken for unsure, since -1 (different) occurs too")
+        notes.append("0 is read as unsure, because -1 (different) occurs too")
     elif 1 in figures:
         t[zeros] = -1
-        notes.append("0 is taken for different, and 1 for the same")
+        notes.append("0 is read as different, and 1 as the same")
     else:
         raise TableError(
-            f"{place(zeros[0])}: the answer 0 stands alone, without the numbers 1 or "
-            "-1, and may mean different or unsure; write the answers as words: "
+            f"{place(zeros[0])}: the answer 0 occurs without the numbers 1 or -1, so "
+            "it may mean different or unsure; write the answers as words: "
             f"{_ACCEPTED}"
         )
     return t

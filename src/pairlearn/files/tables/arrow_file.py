@@ -60,7 +60,7 @@ def arrow_batches(path: Path, n_rows: int) -> Iterator[tuple[list[str], list[Any
         first = str(error).strip().partition("\n")[0][:200].rstrip(".")
         raise TableError(
             f"{path.name} cannot be read as {path.suffix}: {first}. It may be damaged, "
-            "or of another format"
+            "or in another format"
         ) from None
 
 
@@ -110,7 +110,9 @@ def _of_file(source: Any) -> tuple[Any, Iterator[Any]]:
         # Polars, for one, writes no stream there.
         return footer.schema, (footer.get_batch(k) for k in range(n_batches))
     if not footer.schema.equals(stream.schema, True):
-        raise pa.ArrowInvalid("its footer and its header name other columns or types")
+        raise pa.ArrowInvalid(
+            "its footer and its header disagree about the columns or their types"
+        )
     return stream.schema, _to_the_end(stream, source, end, n_batches)
 
 
@@ -125,7 +127,7 @@ def _to_the_end(
         yield batch
         n_read += 1
     if n_batches is not None and n_batches != n_read:
-        raise pa.ArrowInvalid("its footer lists other batches than there are")
+        raise pa.ArrowInvalid("its footer does not list the batches that it contains")
     # Without its mark the end may be a place where the file was cut off, and a mark
     # before the end of the file is no real one.
     if source.tell() != end or source.read_at(8, max(0, end - 8)) != _END:
@@ -149,13 +151,13 @@ def _check_schema(schema: Any, names: list[str], table: str) -> None:
         kind = _value_type(column.type)
         if kinds.is_run_end_encoded(kind):
             raise TableError(
-                f"{table}: column {name!r} is run-end encoded, which is not read; "
+                f"{table}: column {name!r} is run-end encoded, which is not supported; "
                 "write it as plain values"
             )
         if kinds.is_nested(kind):
             raise TableError(
                 f"{table}: column {name!r} holds lists or structures ({kind}); a cell "
-                "must be one value: spread them over columns, or leave the column out"
+                "must be one value: split them into columns, or leave the column out"
             )
     if all(kinds.is_null(_value_type(column.type)) for column in schema):
         # Such a table has any number of rows in no byte at all.
@@ -193,8 +195,8 @@ def _cells(column: Any, place: str, before: int) -> list[Any]:
         if not kinds.is_timestamp(kind) or kind.tz is None:
             raise
         raise TableError(
-            f"{place}: its times are of the zone {shown(kind.tz)}, which is not known "
-            "here; convert them to UTC, or leave the column out"
+            f"{place}: its times are in the time zone {shown(kind.tz)}, which is not "
+            "known here; convert them to UTC, or leave the column out"
         ) from None
     return [c.decode("utf-8", "replace") if type(c) is bytes else c for c in cells]
 

@@ -44,7 +44,7 @@ def check_checksum(path: Path) -> None:
     ...     check_checksum(table)
     Traceback (most recent call last):
     ...
-    pairlearn.files.tables.errors.TableError: points.csv is not the file ...
+    pairlearn.files.tables.errors.TableError: points.csv does not match ...
     """
     beside = path.with_name(f"{path.name}.sha256")
     if not beside.is_file() or not path.is_file():
@@ -65,7 +65,7 @@ def check_checksum(path: Path) -> None:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest not in digests:
         raise TableError(
-            f"{path.name} is not the file that {beside.name} was made of: it is "
-            "damaged or was changed. Get it again; if the change is meant, write a new "
+            f"{path.name} does not match the checksum in {beside.name}: it is damaged "
+            "or was changed. Get it again; if the change is intended, write a new "
             f"checksum or delete {beside.name}"
         )

@@ -196,8 +196,8 @@ def _as_numbers(
     n_infinite = int(np.isnan(values).sum())
     if n_infinite:
         infinite = (
-            f"column {name!r}: {n_infinite} infinite or too large number(s) are taken "
-            "for missing"
+            f"column {name!r}: {n_infinite} number(s) that are infinite or too large "
+            "are treated as missing"
         )
         note = f"{note}; {infinite}" if note else infinite
     if n_infinite == len(values):
@@ -228,8 +228,8 @@ def _as_dates(column: ParsedColumn, missing: str) -> Column | None:
     ):
         return _left_out(
             name,
-            f"dates such as {shown(present[0])} may have the day or the month first; "
-            "write them as 2024-05-31",
+            f"in dates such as {shown(present[0])} the day or the month may come "
+            "first; write them as 2024-05-31",
         )
     order, found = next(iter(days.items()))
     how = f"dates, as days ({order}){missing}"
@@ -247,7 +247,8 @@ def _nearly_numbers(
         return ""
     row = int(np.flatnonzero(~column.missing)[words[0]]) if len(words) else 0
     return (
-        f"column {column.name!r} is taken for text, though {n_numbers} of its cells "
-        f"are numbers: {len(words)} are not, first {shown(column.cells[row])} "
-        f"({table.place(row)}). Correct them, or leave them empty, to have numbers"
+        f"column {column.name!r} is read as text, although {n_numbers} of its cells "
+        f"are numbers: {len(words)} are not, the first is {shown(column.cells[row])} "
+        f"({table.place(row)}). To use it as numbers, correct these cells or leave "
+        "them empty"
     )

@@ -99,8 +99,8 @@ def ids_in(table: Table, column: str) -> Cells:
         if isinstance(cell, float) and abs(cell) >= _LARGEST_EXACT:
             raise TableError(
                 f"{table.place(row)}: the id {shown(cell)} in column {column!r} is a "
-                "floating-point number too large to be exact, so it may stand for "
-                "another id; store the ids as whole numbers or as text"
+                "floating-point number too large to be exact, so it may mean another "
+                "id; store the ids as whole numbers or as text"
             )
     return cells.ids()
 
@@ -132,7 +132,7 @@ def _row_numbers_instead(
     if any(ids == [str(k + first) for k in range(n_points)] for first in (0, 1)):
         return []
     note = (
-        f"the ids are taken from column {column!r}; if the pairs hold row numbers, say "
+        f"the ids are read from column {column!r}; if the pairs hold row numbers, use "
         "--first-row 0 or --first-row 1"
     )
     return [note]
@@ -153,9 +153,9 @@ def _id_by_content(table: Table, wanted: Collection[str]) -> str | None:
     if found and all(map(_is_row_number, names)):
         # A column of small whole numbers holds them by chance, or is a numbering.
         raise TableError(
-            f"{table.name} has no column named id. The pairs hold whole numbers, which "
-            f"column {found[0]!r} holds too: say --id {found[0]!r}, or, if they are "
-            "row numbers, --first-row 0 or --first-row 1"
+            f"{table.name} has no column named id. The pairs hold whole numbers, and "
+            f"so does column {found[0]!r}: use --id {found[0]!r}, or, if they are row "
+            "numbers, --first-row 0 or --first-row 1"
         )
     return found[0] if found else None
 
@@ -165,9 +165,9 @@ def check_numbering(table: Table) -> None:
     if table.gap:
         raise TableError(
             f"{table.name}, line {table.gap}: a blank row between others. The points "
-            "have no ids and go by their row numbers, and it cannot be told whether "
-            "this row counts: delete it, or write NA into its cells if it does, or "
-            "give the points a column of ids"
+            "have no ids and are identified by their row numbers, and it is not clear "
+            "whether this row counts: delete it, or write NA into its cells if it "
+            "does, or give the points a column of ids"
         )
 
 
@@ -181,7 +181,7 @@ def _row_numbers(
         strange = [name for name in wanted if not _is_row_number(name)]
         if strange:
             raise TableError(
-                f"{table.name} has no column of ids that the pairs speak of, such as "
+                f"{table.name} has no column with the ids that the pairs use, such as "
                 f"{shown(strange[0])}. Its columns are {_listed(table.columns)}; say "
                 "which one holds the ids with --id"
             )
@@ -218,8 +218,8 @@ def _first_row(table: Table, lowest: int, highest: int) -> int:
         )
     raise TableError(
         f"{table.name} has no column of ids, so the pairs seem to hold row numbers; "
-        "but it cannot be told whether the first row is 0 or 1. Say --first-row 0 or "
-        "--first-row 1, or which column holds the ids with --id"
+        "but it is not clear whether the first row is 0 or 1. Use --first-row 0 or "
+        "--first-row 1, or say which column holds the ids with --id"
     )
 
 
@@ -230,8 +230,8 @@ def _checked_ids(table: Table, column: str) -> Cells:
         if not name or "\n" in name or "\r" in name:
             what = "no id" if not name else f"a line break in the id {shown(name)}"
             raise TableError(
-                f"{table.place(row)}: {what} in column {column!r}. Give each point an "
-                "id of its own"
+                f"{table.place(row)}: {what} in column {column!r}. Give each point its "
+                "own id"
             )
     if len(ids.factorize()[1]) < len(ids):
         first: dict[str, int] = {}
@@ -240,10 +240,10 @@ def _checked_ids(table: Table, column: str) -> Cells:
         ]
         row = twice[0]
         raise TableError(
-            f"{table.place(row)}: the id {shown(ids[row])} is that of "
-            f"{'line' if table.text else 'row'} {table.lines[first[ids[row]]]} too "
-            f"({len(twice)} row(s) repeat an id). Each point needs an id of its own; "
-            f"if another column than {column!r} holds the ids, say so with --id"
+            f"{table.place(row)}: the id {shown(ids[row])} is already used in "
+            f"{'line' if table.text else 'row'} {table.lines[first[ids[row]]]} "
+            f"({len(twice)} row(s) repeat an id). Each point needs its own id; if a "
+            f"column other than {column!r} holds the ids, say so with --id"
         )
     return ids
 
@@ -295,8 +295,8 @@ def _sides_by_content(
     if len(table.columns) < 2:
         raise TableError(
             f"{table.name} has one column, {_listed(table.columns)}; a table of pairs "
-            "has columns such as left,right,answer. Cells are divided by a comma, a "
-            "semicolon, a tab or a bar"
+            "has columns such as left,right,answer. Cells are separated by a comma, a "
+            "semicolon, a tab or a vertical bar"
         )
     if ids is None:
         raise TableError(f"{table.name}: {say}")
@@ -308,13 +308,13 @@ def _sides_by_content(
     ]
     if len(found) != 2:
         raise TableError(
-            f"{table.name}: no two columns are named left and right or the like, and "
+            f"{table.name}: no two columns have names such as left and right, and "
             f"{len(found)} column(s) hold ids of points; {say}"
         )
     if any(name in known for name in found):
         raise TableError(
             f"{table.name}: the first line, {_listed(table.columns)}, seems to be a "
-            "pair and not a header; put a header line above it: left,right,answer"
+            "pair, not a header; put a header line above it: left,right,answer"
         )
     return found[0], found[1]
 
@@ -335,8 +335,8 @@ def find_answer(
         return None
     if not rest:
         raise TableError(
-            f"{table.name} has no column of answers beside {sides[0]!r} and "
-            f"{sides[1]!r}; add one: same or different"
+            f"{table.name} has no column of answers besides {sides[0]!r} and "
+            f"{sides[1]!r}; add one with same or different in each row"
         )
     raise TableError(
         f"{table.name}: the answers may be in {_either(found or rest)}; say which with "
@@ -351,8 +351,8 @@ def _refuse_opposite(table: Table, name: str) -> str:
     if _plain(name) in _OPPOSITE and not clear:
         raise TableError(
             f"{table.name}: column {name!r} seems to ask whether two points are "
-            "different, so that yes there would mean different; write same or "
-            "different in its cells"
+            "different, so yes would mean different there; write same or different in "
+            "its cells"
         )
     return name
 
@@ -365,7 +365,7 @@ def hint_about_ids(unknown: list[str], points: Table, ids: Collection[str]) -> s
         ("without leading zeros", lambda s: s.lstrip("0") or "0"),
         ("in upper or lower case", str.casefold),
         (
-            "in one form of Unicode",
+            "in the same Unicode form",
             lambda s: unicodedata.normalize("NFKC", s),
         ),
     )
@@ -374,7 +374,7 @@ def hint_about_ids(unknown: list[str], points: Table, ids: Collection[str]) -> s
             return f"; {how} they would be the same"
     for name, cells in points.columns.items():
         if _hold(cells, names):
-            return f"; but column {name!r} holds them: --id {name!r}"
+            return f"; but column {name!r} holds them: use --id {name!r}"
     return ""
 
 

@@ -114,8 +114,8 @@ def choose_number_style(
     small, large = numbers[style], numbers[differ[0]]
     row = int(np.flatnonzero(np.abs(small - large) > 0)[0])
     less, more = f"{small[row]:.10g}", f"{large[row]:.10g}"
-    read_as = f"column {column.name!r}: {shown(column.present[row])} and the like are "
-    read_as += "read as"
+    cell = shown(column.present[row])
+    read_as = f"column {column.name!r}: numbers such as {cell} are read as"
     if style == "point" and not settled:
         return style, (
             f"{read_as} {less}; if {more} is meant, write it without a separator"

@@ -147,7 +147,7 @@ def read_points(
     points = Points(table, *find_id(table, id, wanted, first_row))
     if not points.features:
         raise TableError(
-            f"{table.name} has no column but the ids; points need features to learn "
-            "from"
+            f"{table.name} has no column besides the ids; points need features to "
+            "learn from"
         )
     return points

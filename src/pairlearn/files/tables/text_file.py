@@ -127,9 +127,9 @@ def _encoding(path: Path) -> tuple[str, list[str]]:
             zero = block.find(b"\0")
             if zero >= 0:
                 raise TableError(
-                    f"{name} holds a NUL byte, at byte {n_read + zero}: it is no text "
-                    "table, or damaged, or in UTF-16 without its mark; save it as "
-                    "CSV in UTF-8"
+                    f"{name} holds a NUL byte, at byte {n_read + zero}: it is not a "
+                    "text table, or damaged, or in UTF-16 without its byte order mark; "
+                    "save it as CSV in UTF-8"
                 )
             if utf8:
                 try:
@@ -146,8 +146,8 @@ def _encoding(path: Path) -> tuple[str, list[str]]:
         return "utf-8", []
     if any(byte < 32 and byte not in b"\t\n\r\f\x1a" for byte in head):
         raise TableError(
-            f"{name} is no text table: it holds control characters, and bytes that are "
-            "not UTF-8; save the table as CSV in UTF-8"
+            f"{name} is not a text table: it holds control characters, and bytes that "
+            "are not UTF-8; save the table as CSV in UTF-8"
         )
     note = (
         f"{name} is not UTF-8; it was read as Windows-1252 (Latin-1). If letters with "
@@ -166,13 +166,13 @@ def _check(path: Path, encoding: str) -> str:
             while block := file.read(_BLOCK):
                 if "\0" in block:
                     raise TableError(
-                        f"{path.name} holds a NUL character: it is damaged, or no text "
-                        "table; save it as CSV in UTF-8"
+                        f"{path.name} holds a NUL character: it is damaged, or not a "
+                        "text table; save it as CSV in UTF-8"
                     )
     except UnicodeError:
         raise TableError(
-            f"{path.name} begins like {encoding.removesuffix('-sig').upper()}, but is "
-            "not; it may be damaged or cut off; save it as CSV in UTF-8"
+            f"{path.name} begins like {encoding.removesuffix('-sig').upper()}, but it "
+            "is not; it may be damaged or cut off; save it as CSV in UTF-8"
         ) from None
     return encoding
 
@@ -204,8 +204,8 @@ def _delimiter(file: IO[str], path: Path) -> str:
         raise TableError(
             f"{path.name}: the delimiter may be "
             f"{' or '.join(DELIMITERS[d] for d in found)}: the header and all rows can "
-            "be cut at either. Put names that hold a delimiter in double quotes; or "
-            "name the right one in a line above the header, such as "
+            "be split at either. Put names that hold a delimiter in double quotes; or "
+            "give the right one in a line above the header, such as "
             f"'sep={visible[-1]}'; or save the table as TSV or Parquet"
         )
     if found:

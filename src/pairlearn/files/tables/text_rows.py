@@ -346,13 +346,14 @@ def _csv_mistake(error: str, name: str, line: int) -> str:
     if "field larger" in error:
         return (
             f"{name}, line {line}: a cell is longer than {csv.field_size_limit():,} "
-            "characters. Does a double quote not close? If the cell is meant, leave "
-            "its column out or save the table as Parquet"
+            "characters. Is a closing double quote missing? If the cell is intended, "
+            "leave its column out or save the table as Parquet"
         )
     if "end of data" in error:
         return (
             f"{name}, line {line}: a double quote opens in this row and does not close "
-            "before the end of the file; close it, or write it twice if it is meant"
+            "before the end of the file; close it, or write it twice if it is part of "
+            "the text"
         )
     if "expected after" in error:
         return (

@@ -66,30 +66,30 @@ class PairClassifier(ProbabilisticPairClassifier):
     n_classes : int, default=2
         Number of classes.
     majority : {+1, -1}, class name or None, default=None
-        For two classes, the one that holds more than half of the points: one of
-        `classes`, or +1 for the second of them and -1 for the first. It settles which
-        side is which by the held-out answers. None: the sides get an arbitrary, but
-        deterministic, sign.
+        For two classes, the one that has more than half of the points: one of
+        `classes`, or +1 for the second of them and -1 for the first. Knowing it, the
+        held-out answers tell which side is which. None: which side gets which name is
+        arbitrary, but deterministic.
     noise : "auto", tuple, float or None, default="auto"
         How often answers are wrong: (r1, r0) with r1 = P(answer same | same) and
-        r0 = P(answer same | different); a single number e for (1 - e, e); None for
-        never. "auto": both are estimated, and used if the likelihood of held-out
-        answers gains by more than log(number of pairs).
+        r0 = P(answer same | different); a single number e for (1 - e, e); None if no
+        answer is wrong. "auto": both rates are estimated, and used if they raise the
+        log-likelihood of held-out answers by more than log(number of pairs).
     classes : tuple or None, default=None
         Names of the classes, (negative, positive) for two. None: (-1, 1), or 0, 1, ...
     n_components : int, default=300
-        The most features of a kernel.
+        The largest number of features of a kernel.
     n_folds : int, default=5
         Number of folds.
     max_pairs : int, default=20_000
-        The most pairs that are used; of more, so many at random. The choice is made on
-        2,000 of them.
+        The largest number of pairs to use; if there are more, they are drawn at random.
+        The models are chosen with 2,000 of them.
     progress : bool, default=False
-        Whether to show a bar on standard error.
+        Whether to show a progress bar on standard error.
     n_jobs : int or None, default=None
-        How many candidates are trained at a time, in threads; -1 for all cores.
+        How many candidates are trained at the same time, in threads; -1 for all cores.
     random_state : int, RandomState or None, default=None
-        Seed of the folds, of the landmarks of the kernels, and of what is drawn.
+        Seed of the folds, of the landmarks of the kernels, and of other random choices.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class PairClassifier(ProbabilisticPairClassifier):
     unnoticed as errors; where rates were estimated, its interval reaches from 0 up to
     what no noise would mean.
     Pairs that share very many points cannot be split so that folds share none; then
-    pairs are dealt out to the folds, `candidates_` says so, and there is no
+    the pairs are divided among the folds, `candidates_` says so, and there is no
     certificate.
     Only row numbers tell that a point occurs again: equal rows of a 3-D array, or of
     `Pairs`, count as different points, and if they are the same ones the figures are
@@ -190,7 +190,8 @@ class PairClassifier(ProbabilisticPairClassifier):
         pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
             Pairs.
         t : array-like of shape (n_pairs,)
-            Answers: +1 same, -1 different, between them a soft answer; or bool.
+            Answers: +1 for same, -1 for different, a number in between if
+            uncertain; or bool.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs, relative to each other. Together they count as
             (sum of weights)^2 / (sum of their squares) pairs.

@@ -61,7 +61,8 @@ class PairClusterer(PairClassifierBase):
             Pairs. Points are told apart by their row numbers; in an array every row
             is a point of its own.
         t : array-like of shape (n_pairs,)
-            Answers: +1 same, -1 different, between them a soft answer; or bool.
+            Answers: +1 for same, -1 for different, a number in between if
+            uncertain; or bool.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs; a pair of weight zero is left out.
         unlabeled : array-like, sparse or data frame of shape (n_points, n_features)
@@ -116,7 +117,7 @@ class PairClusterer(PairClassifierBase):
         self._check_parameters()
         if isinstance(pairs, Pairs) and pairs.n_points != np.shape(X)[0]:
             raise ValueError(
-                f"the pairs are over {pairs.n_points} points, but X holds "
+                f"the pairs refer to {pairs.n_points} points, but X holds "
                 f"{np.shape(X)[0]}; give row numbers in X, of shape (n_pairs, 2)"
             )
         given = Pairs(X, pairs.index if isinstance(pairs, Pairs) else pairs)

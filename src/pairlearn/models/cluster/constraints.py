@@ -237,7 +237,7 @@ class ManyClusters:
             pairs = self._between(self._impossible(core, n_clusters))
             raise StuckError(
                 f"no assignment to n_clusters={n_clusters} clusters respects the "
-                f"answers: given what is 'same', {_listed(pairs)} cannot all be "
+                f"answers: with the answers 'same', {_listed(pairs)} cannot all be "
                 "'different'. Drop or correct one of them, or raise n_clusters",
                 proved=True,
             )
@@ -248,7 +248,7 @@ class ManyClusters:
         pairs = self._between([hardest, *self._neighbours[hardest]], hardest)
         raise StuckError(
             f"no assignment to n_clusters={n_clusters} clusters that respects the "
-            "answers was found, though there may be one; the search was stuck most "
+            "answers was found, although there may be one; the search got stuck most "
             f"often at the answers 'different' of {_listed(pairs)}. Drop or correct "
             "one of them, or raise n_clusters",
             proved=False,

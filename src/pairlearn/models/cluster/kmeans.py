@@ -39,7 +39,7 @@ class ConstrainedKMeans(PairClusterer):
     over centres c and clusters z of the points, subject to z_i = z_j for every pair
     with the answer +1 ("must-link") and z_i != z_j for every pair with the answer -1
     ("cannot-link"). Two steps take turns: each centre moves to the mean of its
-    points, and the points are assigned anew under the constraints. Neither increases
+    points, and the points are assigned again under the constraints. Neither increases
     the inertia. The best of `n_init` k-means++ starts is kept.
 
     Points that must go together are replaced by their mean, so that a step costs
@@ -102,9 +102,10 @@ class ConstrainedKMeans(PairClusterer):
 
     Notes
     -----
-    Only certain answers (-1 and +1) constrain, as in :meth:`Pairs.closure`; points of
-    pairs with a soft answer take part as points without answers. Weights of pairs
-    matter only in being zero or not: a constraint holds or does not.
+    Only certain answers (-1 and +1) are constraints, as in :meth:`Pairs.closure`;
+    points of pairs with an uncertain answer take part as points without answers. Of the
+    weights of pairs it matters only whether they are zero: a constraint holds or does
+    not.
 
     New points go to the nearest centre. That is also where a fitted point without
     answers is; one with answers may have been pushed to the other cluster.
@@ -114,8 +115,9 @@ class ConstrainedKMeans(PairClusterer):
     colouring is hard; the error says whether there is none or none was found); that
     the clusters are the classes. The answers bind their own points, and the inertia
     decides the rest: when the classes are not the most compact groups, a method that
-    learns from the answers does better, as it does with answers that err, since one
-    wrong answer can turn a whole component round (:class:`~pairlearn.CIPSClassifier`).
+    learns from the answers does better (:class:`~pairlearn.CIPSClassifier`). It also
+    does better when answers are wrong, since here one wrong answer can swap the
+    clusters of a whole component.
 
     References
     ----------

@@ -99,14 +99,14 @@ class LinearPairClassifier(PairClassifierBase):
         # is a minimum all the same. Any other has no bottom there.
         if not np.isfinite(solution.value):
             raise FloatingPointError(
-                "the objective is beyond the range of numbers: scale the features "
-                "(make_pair_pipeline(StandardScaler(), ...)) or raise alpha"
+                "the objective is too large for floating-point numbers: scale the "
+                "features (make_pair_pipeline(StandardScaler(), ...)) or raise alpha"
             )
         if not convex and solution.value <= -1e3:
             raise FloatingPointError(
-                "the risk fell without end: its negative parts outweigh the rest on "
-                "these few pairs. Use nonnegative=True, a larger alpha, or a loss that "
-                "keeps it convex ('logistic', 'squared', 'double_hinge')"
+                "the risk fell without limit: its negative terms outweigh the others "
+                "on these few pairs. Use nonnegative=True, a larger alpha, or a loss "
+                "that keeps it convex ('logistic', 'squared', 'double_hinge')"
             )
         self.objective_ = solution.value
         self.history_ = {
@@ -259,9 +259,10 @@ class LinearPairClassifier(PairClassifierBase):
         nothing = objective.value_at_zero
         if solution.value > nothing - 1e-6 * abs(nothing):
             warnings.warn(
-                "the penalty outweighs the answers: no weights do better than none. "
-                "Scale the features (make_pair_pipeline(StandardScaler(), ...)) or "
-                "lower alpha; or the answers hold no information",
+                "the penalty outweighs the answers: the model with all weights zero is "
+                "the best one found. Scale the features "
+                "(make_pair_pipeline(StandardScaler(), ...)) or lower alpha. It may "
+                "also be that the answers have nothing to do with the features",
                 stacklevel=4,
             )
         return solution, objective

@@ -87,9 +87,9 @@ class _BilinearClassifier(LinearPairClassifier):
         sides = self._scores(X) > 0
         if sides.all() or not sides.any():
             warnings.warn(
-                "all points of the pairs are on one side of the boundary found. This "
-                "method depends on where features lie and how large they are: scale "
-                "them, make_pair_pipeline(StandardScaler(), ...)",
+                "all points of the pairs are on one side of the boundary that was "
+                "found. This method depends on the mean and the scale of the features: "
+                "standardise them with make_pair_pipeline(StandardScaler(), ...)",
                 stacklevel=3,
             )
 
@@ -115,9 +115,9 @@ class OVPCClassifier(_BilinearClassifier):
         J(B) = \frac{\sum_k v_k (t_k - z_k^T B z'_k)^2}{\sum_k v_k}
                + \alpha |B|_F^2 ,
 
-    a linear system in B that conjugate gradients solve, one product with the points an
-    iteration. Step 2 takes b = sqrt(lambda_1) u_1 from the leading eigenpair of B. The
-    sign of b is settled by class assignment.
+    a linear system in B that conjugate gradients solve, with one product with the
+    points per iteration. Step 2 takes b = sqrt(lambda_1) u_1 from the leading eigenpair
+    of B. Class assignment decides the sign of b.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class OVPCClassifier(_BilinearClassifier):
     Notes
     -----
     Scale the features first: the penalty includes the constant, so the result depends
-    on where they lie. *Not guaranteed:* that B is near rank one. With few pairs for the
+    on their means. *Not guaranteed:* that B is near rank one. With few pairs for the
     d (d + 1) / 2 unknowns it is not, and the leading eigenvector is mostly noise.
 
     References
@@ -319,7 +319,7 @@ class SLLCClassifier(_BilinearClassifier):
     Notes
     -----
     Scale the features first: the penalty includes the constant, so the result depends
-    on where they lie. *Not guaranteed:* that A is near rank one; the published bounds,
+    on their means. *Not guaranteed:* that A is near rank one; the published bounds,
     which are about the authors' own constraints.
 
     References

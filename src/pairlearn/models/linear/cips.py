@@ -41,7 +41,7 @@ SOLVERS = ("auto", "lbfgs", "sgd", "eigen")
 class CIPSClassifier(LinearPairClassifier):
     r"""Linear classifier with inner product similarity (CIPS).
 
-    Step 1 draws the boundary: f(x) = w^T x + b minimises
+    Step 1 finds the boundary: f(x) = w^T x + b minimises
 
     .. math::
 
@@ -59,7 +59,7 @@ class CIPSClassifier(LinearPairClassifier):
     f and -f have the same objective. Step 2, if `majority` is given, finds the sign
     on pairs kept out of step 1.
 
-    With `gammas` unlabelled points join in (the paper's Appendix C): the mean is
+    With `gammas` unlabelled points are used too (the paper's Appendix C): the mean is
     replaced by an unbiased estimate of the same risk from similar, dissimilar and
     unlabelled pairs, with P_S = P(t = +1), P_D = 1 - P_S and g1 + g2 + g3 = 1,
 
@@ -75,20 +75,20 @@ class CIPSClassifier(LinearPairClassifier):
         "logistic", "hinge", "squared_hinge", "squared", "exponential", "unhinged" or
         "linear".
     alpha : float, default=1e-4
-        Strength of the penalty on the weights; the intercept is free.
+        Strength of the penalty on the weights; the intercept is not penalised.
     fit_intercept : bool, default=True
         Whether f has the intercept b.
     solver : {"auto", "lbfgs", "sgd", "eigen"}, default="auto"
-        * "lbfgs": a good choice nearly always; fast, accurate, deterministic. Starts
-          from the leading eigenvector of sum of t (x x'^T + x' x^T).
+        * "lbfgs": nearly always a good choice; fast, accurate, deterministic. It starts
+          from the leading eigenvector of the sum of t (x x'^T + x' x^T).
         * "sgd": the protocol of the paper; for comparisons. Streams use
           :meth:`partial_fit`.
         * "eigen": the exact solution for the unhinged (or linear) loss when (w, b)
-          has norm 1, that eigenvector itself. `alpha` plays no part.
+          has norm 1, that eigenvector itself. `alpha` is not used.
         * "auto": "eigen" for the unhinged and the linear loss, which no penalty
           keeps finite, and "lbfgs" for all others.
     max_iter : int, default=500
-        Iterations of L-BFGS, or epochs of SGD.
+        The most iterations of L-BFGS, or epochs of SGD.
     tol : float, default=1e-6
         L-BFGS stops when no entry of the gradient exceeds this.
     n_init : int, default=5
@@ -96,9 +96,9 @@ class CIPSClassifier(LinearPairClassifier):
         convex. L-BFGS takes two leading eigenvectors and then fixed directions, SGD
         random starts. With many more pairs than features one start is enough.
     batch_size : int, default=64
-        Pairs a step of SGD.
+        Pairs per step of SGD.
     learning_rate : float, default=0.01
-        Rate of SGD.
+        Learning rate of SGD.
     majority : {+1, -1}, class name or None, default=None
         The class that holds more than half of the points: one of `classes`, or +1 for
         the second of them and -1 for the first. None: no class assignment; the two
@@ -118,7 +118,7 @@ class CIPSClassifier(LinearPairClassifier):
     nonnegative : bool, default=True
         With `gammas`: clip the estimates of both parts of the risk at zero, which the
         risk itself never falls below. False: the unbiased estimate as it is, which may
-        fall without end when pairs are few.
+        fall without limit when there are few pairs.
     classes : tuple, default=(-1, 1)
         Names of the negative and of the positive class.
     warm_start : bool, default=False
@@ -233,7 +233,8 @@ class CIPSClassifier(LinearPairClassifier):
         pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
             Pairs.
         t : array-like of shape (n_pairs,)
-            Answers: +1 same, -1 different, between them a soft answer; or bool.
+            Answers: +1 for same, -1 for different, a number in between if
+            uncertain; or bool.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs; a weight of 2 is the same as the pair twice.
         unlabeled : array-like, sparse or data frame of shape (n, n_features), optional
@@ -249,9 +250,9 @@ class CIPSClassifier(LinearPairClassifier):
         )
         if kept is not None and not np.any(kept.t > 0):
             raise ValueError(
-                "class assignment from pairs needs answers 'same': points of pairs "
-                "that are different are of both classes alike, whatever the prior. "
-                "Leave majority at None and use assign_from_points"
+                "class assignment from pairs needs answers 'same': a 'different' pair "
+                "has one point of each class, whatever the prior. Leave majority at "
+                "None and use assign_from_points"
             )
         risk_sum = self._risk_sum(*train, unlabeled, rng)
         # Of many pairs, what is not needed any more is a burden.
@@ -272,10 +273,10 @@ class CIPSClassifier(LinearPairClassifier):
     ) -> Self:
         """Take one pass of SGD over more pairs, for streams.
 
-        The first call starts from the leading eigenvector of its own pairs. The sign
-        of f stays what it is, whatever `majority` says: settle it with
-        :meth:`assign_from_pairs` or :meth:`assign_from_points` at any time, and it
-        lasts. Weights count as they are: 2 is twice the step. Memory does not grow.
+        The first call starts from the leading eigenvector of its own pairs. `majority`
+        is not used: call :meth:`assign_from_pairs` or :meth:`assign_from_points` at any
+        time to choose the sign of f, and later calls keep it. Weights count as they
+        are: a weight of 2 doubles the step. Memory does not grow.
 
         Parameters
         ----------

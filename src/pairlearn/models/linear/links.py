@@ -82,13 +82,13 @@ def _start(objective: PairObjective) -> Floats:
 
 
 class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
-    r"""Linear classifier from links, with random couples in place of dissimilar ones.
+    r"""Linear classifier from links and random couples, without "different" answers.
 
     Links (citations, purchases, friendships) join points of one class more often than
-    not, and that is all there is: nobody said that two points are different. The usual
-    way out calls random couples dissimilar, although about half of them are not. Here
-    a couple is what it is, a draw from all pairs, and a link is a draw that favours
-    points of one class, and points that are alike in whatever way. With class
+    not, but nobody said that two points are different. The usual way out calls random
+    couples of points "different", although about half of them are not. Here a random
+    couple counts as a draw from all pairs, and a link as a draw that favours points of
+    one class, and points that are alike in any other way. With class
     probabilities p = sigmoid(f), f(x) = w^T x + b, and
     S = p p' + (1 - p) (1 - p') the odds of a link against a couple are
 
@@ -106,9 +106,9 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     similarity : {"cosine"} or None, default=None
         s: the cosine of the angle between the points as given, or none. It is for many
         features, such as the words of texts, where links follow topics that cut across
-        the classes: the term keeps the boundary away from a topic. In few features two
-        points of one class are alike for just that reason, and it can do harm. Points
-        of one feature have none.
+        the classes: the term keeps the boundary away from a topic. With few features,
+        two points are often alike just because they are of one class, and it can do
+        harm. It is not used for points with one feature.
     fit_intercept : bool, default=True
         Whether f has the intercept b.
     max_iter : int, default=200
@@ -156,20 +156,19 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
 
     Notes
     -----
-    The one standard error keeps the boundary away from what few links say, and is too
-    strong a penalty where the model holds: compare with a smaller `alpha` of your own.
-    The penalty also draws `link_odds_` apart.
+    "auto" protects against boundaries that only few links suggest, but its penalty is
+    too strong where the model is right: compare with a smaller `alpha` of your own. The
+    penalty also makes the two `link_odds_` more different.
 
-    Folds that share no point matter: with ordinary ones the links of a point are in
-    both parts, and weights that know the point by heart look good.
+    Folds that share no point matter: with ordinary folds the links of a point are in
+    both parts, and weights that merely memorise the point look good.
 
     Give `Pairs(X, index)`: in an array of pairs a point that occurs twice counts as
     two, and folds cannot keep it on one side.
 
     With `majority`, the larger class is the one that is more frequent among the ends of
-    links than among random points, as it is when both classes link alike. Where points
-    of the smaller class have more links each, settle the classes with
-    `assign_from_points`.
+    links than among random points, as it is when both classes link equally often. If
+    points of the smaller class have more links each, use `assign_from_points`.
 
     *Not guaranteed:* that the classes are what the links follow most. The error of the
     pairs says little here, since random couples disagree with any classifier.
@@ -260,9 +259,9 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         self._fix_sign()
         if np.std(self._scores(train.pairs.X)) < FLAT / 100:
             warnings.warn(
-                "the weights are next to nothing: the penalty outweighs the links, or "
-                "they follow no linear boundary, or the points are all alike. Lower "
-                "alpha",
+                "the weights are almost zero: the penalty outweighs the links, or the "
+                "links follow no linear boundary, or the points are all alike. Try a "
+                "lower alpha",
                 stacklevel=2,
             )
         return self._assign_from(kept)
@@ -394,8 +393,8 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         n = min(map(len, kinds))
         if n == 0:
             raise ValueError(
-                "class assignment needs links and random couples, and there are "
-                f"{len(kinds[0])} links and {len(kinds[1])} couples for it; raise "
+                "class assignment needs links and random pairs, and there are "
+                f"{len(kinds[0])} links and {len(kinds[1])} random pairs for it; raise "
                 "assignment_size, or use assign_from_points"
             )
         rng = np.random.RandomState(0)

@@ -52,22 +52,22 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     For two classes S = (1 + tanh(f/2) tanh(f'/2)) / 2, and with s the sigmoid
     d log S / df = s(f + f') - s(f) and d log(1 - S) / df = s(f - f') - s(f).
 
-    It is a proper likelihood, so probabilities come with it. For two classes they, like
-    the classes, are known up to a swap until the class assignment is settled.
+    It is a proper likelihood, so it gives probabilities. For two classes these, like
+    the classes, are known only up to a swap until the class assignment is done.
 
     Parameters
     ----------
     n_classes : int, default=2
         Number of classes C.
     alpha : float, default=1e-4
-        Strength of the penalty on the weights; the intercepts are free.
+        Strength of the penalty on the weights; intercepts are not penalised.
     fit_intercept : bool, default=True
         Whether scores have an intercept.
     solver : {"lbfgs", "sgd"}, default="lbfgs"
-        * "lbfgs": a good choice always.
+        * "lbfgs": always a good choice.
         * "sgd": the protocol of the paper; for comparisons.
     max_iter : int, default=500
-        Iterations of L-BFGS, or epochs of SGD.
+        The most iterations of L-BFGS, or epochs of SGD.
     tol : float, default=1e-6
         L-BFGS stops when no entry of the gradient exceeds this.
     n_init : int, default=5
@@ -75,9 +75,9 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         :class:`CIPSClassifier`; for more, clusterings of the points in the leading
         eigenvectors, by k-means++ from different seeds.
     batch_size : int, default=64
-        Pairs a step of SGD.
+        Pairs per step of SGD.
     learning_rate : float, default=0.01
-        Rate of SGD.
+        Learning rate of SGD.
     majority : {+1, -1}, class name or None, default=None
         For two classes: the class that holds more than half of the points. None: no
         class assignment.
@@ -193,7 +193,8 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
             Pairs.
         t : array-like of shape (n_pairs,)
-            Answers: +1 same, -1 different, between them a soft answer; or bool.
+            Answers: +1 for same, -1 for different, a number in between if
+            uncertain; or bool.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs; a weight of 2 is the same as the pair twice.
 

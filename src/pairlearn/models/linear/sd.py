@@ -58,7 +58,7 @@ class SDClassifier(LinearPairClassifier):
     ----------
     prior : float or None, default=None
         P(y = +1), not 1/2. None: estimated from the share of "same" among the answers,
-        which tells it up to a swap; `majority` then says which class is the larger one.
+        which determines it up to a swap; `majority` then says which class is larger.
     gammas : tuple of float or None, default=None
         Weights of (SD, SU, DU), none negative, summing to one. None: SD without
         unlabelled points, equal weights with them; SU or DU alone if there is one kind
@@ -68,7 +68,7 @@ class SDClassifier(LinearPairClassifier):
         common task of the benchmarks it is right about three points more often than
         "logistic", which the paper uses.
     alpha : float, default=1e-4
-        Strength of the penalty on the weights; the intercept is free.
+        Strength of the penalty on the weights; the intercept is not penalised.
     fit_intercept : bool, default=True
         Whether f has the intercept b.
     nonnegative : bool, default=False
@@ -80,13 +80,13 @@ class SDClassifier(LinearPairClassifier):
         * "sgd": the protocol of the paper; for comparisons.
         * "auto": "closed" for the squared loss, else "lbfgs".
     max_iter : int, default=500
-        Iterations of L-BFGS, or epochs of SGD.
+        The most iterations of L-BFGS, or epochs of SGD.
     tol : float, default=1e-6
         L-BFGS stops when no entry of the gradient exceeds this.
     batch_size : int, default=64
-        Points a step of SGD.
+        Points per step of SGD.
     learning_rate : float, default=0.01
-        Rate of SGD.
+        Learning rate of SGD.
     majority : {+1, -1}, class name or None, default=None
         The class that holds more than half of the points, when `prior` is None; None
         means +1, the second of `classes`.

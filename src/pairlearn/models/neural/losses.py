@@ -142,7 +142,7 @@ def _one_score(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
         left, right = left[:, 0], right[:, 0]
     if left.ndim != 1:
         raise ValueError(
-            "one score a point is needed, of shape (n_pairs,) or (n_pairs, 1); got "
+            "one score per point is needed, of shape (n_pairs,) or (n_pairs, 1); got "
             f"{tuple(left.shape)}"
         )
     return widen(left), widen(right)
@@ -289,7 +289,7 @@ class PairLikelihoodLoss(PairLoss):
         Parameters
         ----------
         left, right : Tensor of shape (n_pairs,), (n_pairs, 1) or (n_pairs, n_classes)
-            Scores: one a point for two classes (log-odds), or one a class (logits).
+            Scores: one per point for two classes (log-odds), or one per class (logits).
         t : Tensor of shape (n_pairs,)
             Answers.
         weight : Tensor of shape (n_pairs,), optional

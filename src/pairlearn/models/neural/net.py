@@ -48,8 +48,8 @@ def _is_likelihood(net: Any) -> bool:
     if isinstance(net.loss, PairLikelihoodLoss) or net.loss == "likelihood":
         return True
     raise AttributeError(
-        "probabilities come with loss='likelihood'; the scores of other losses are "
-        "no log-odds"
+        "probabilities need loss='likelihood'; the scores of other losses are not "
+        "log-odds"
     )
 
 
@@ -66,7 +66,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         + \tfrac{1 - t_k}{2} \log(1 - S_k)\right],
         \qquad S_k = \sum_c p_c(x_k) \, p_c(x'_k),
 
-    with p the sigmoid of one score or the softmax of one a class; for loss="product"
+    with p the sigmoid of one score or the softmax of one per class; for loss="product"
     the logistic loss of f(x) f(x'), as in CIPS. Batches are drawn from the pairs, and
     their points are gathered by number, so that the pairs are never copied. Training
     stops when the loss of held-out pairs has not improved for `patience` epochs, and
@@ -100,7 +100,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
     weight_decay : float, default=1e-4
         The optimizer's penalty on the weights.
     batch_size : int, default=256
-        Pairs a step.
+        Pairs per step.
     max_epochs : int, default=100
         The most passes over the pairs.
     patience : int or None, default=10
@@ -257,7 +257,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
             Pairs.
         t : array-like of shape (n_pairs,)
-            Answers: +1 same, -1 different, between them a soft answer; or bool.
+            Answers: +1 for same, -1 for different, a number in between if
+            uncertain; or bool.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs.
 
@@ -363,10 +364,10 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         classes = some > 0 if self.n_classes == 2 else some.argmax(axis=1)
         if len(np.unique(classes)) == 1:
             warnings.warn(
-                f"the network says the same of all points after {self.n_iter_} epochs: "
-                "it has not left the flat place where training begins. Try patience="
-                "None, another lr, batch normalisation in the module, or scaled "
-                "features; its last layer must be linear, without an activation",
+                f"the network puts all points into one class after {self.n_iter_} "
+                "epochs: it has not left the flat region where training begins. Try "
+                "patience=None, another lr, batch normalisation in the module, or "
+                "scaled features; its last layer must be linear, without an activation",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -303,13 +303,13 @@ def choose_device(device: str, X: PointsLike) -> torch.device:
             chosen = torch.device(device)
         except (RuntimeError, TypeError):
             raise ValueError(
-                f"unknown device {device!r}; take 'auto', 'cpu', 'cuda' or 'cuda:1'"
+                f"unknown device {device!r}; use 'auto', 'cpu', 'cuda' or 'cuda:1'"
             ) from None
         n_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if chosen.type == "cuda" and not n_gpus:
             raise ValueError(
-                f"device={device!r} needs a GPU and a torch that is built for it; "
-                "device='auto' takes a GPU if there is one"
+                f"device={device!r} needs a GPU and a version of torch that supports "
+                "it; device='auto' uses a GPU if there is one"
             )
         if chosen.type == "cuda" and (chosen.index or 0) >= n_gpus:
             raise ValueError(
@@ -322,7 +322,7 @@ def choose_device(device: str, X: PointsLike) -> torch.device:
             except (RuntimeError, NotImplementedError) as error:
                 raise ValueError(
                     f"device={device!r} cannot be used on this machine, or with this "
-                    "torch; device='auto' takes what there is"
+                    "version of torch; device='auto' uses what is available"
                 ) from error
         return chosen
     if isinstance(X, Tensor) and X.device.type != "cpu":
