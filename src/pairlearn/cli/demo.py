@@ -105,10 +105,10 @@ def show(result: DemoResult) -> None:
     )
     table.caption = (
         f"Certificate: {certificate.confidence:.0%} confidence, from "
-        f"{certificate.n_pairs} fresh pairs. True error: on {len(result.y)} points.\n"
-        "Labels were used only to answer for the pairs, and for the true error. Which\n"
-        "side is benign was decided by pairs, knowing that it is the majority\n"
-        f"({settled})."
+        f"{certificate.n_pairs} fresh pairs. True error: {len(result.y)} points.\n"
+        "Labels were used only to answer for the pairs, and for the true\n"
+        "error. Which side is benign was decided by pairs, knowing that\n"
+        f"it is the majority ({settled})."
     )
     table.caption_justify = "left"
     Console().print(table)
