@@ -189,7 +189,7 @@ Block = Text | Bullets | Notes | Legend | Table | Picture | Check
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment, or a closing section."""
+    """One experiment, or another section."""
 
     name: str
     title: str

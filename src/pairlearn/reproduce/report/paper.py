@@ -11,14 +11,11 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from pairlearn.reproduce import runner
 from pairlearn.reproduce.images import PRIORS, SIZES
+from pairlearn.reproduce.report.blocks import Block, Section
 from pairlearn.reproduce.report.statistics import Estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = [
     "EXPERIMENTS",
@@ -34,9 +31,9 @@ __all__ = [
     "Printed",
     "Rate",
     "image_sizes",
-    "images_not_run",
-    "run_images",
+    "section",
     "tabular",
+    "tabular_settings",
 ]
 
 METHODS = ("CIPS", "MCL", "SD", "OVPC", "SSP", "CKM", "KM", "SV")
@@ -49,35 +46,30 @@ CORRECTED = {"phishing": (68, 0.44)}
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of the paper.
+    """Where the paper has an experiment, and what it shows, in a few words."""
 
-    Attributes
-    ----------
-    name, where : str
-        Its id, and where the paper has it.
-    """
-
-    name: str
     where: str
-
-    @property
-    def title(self) -> str:
-        """What it shows, in the words of the command line."""
-        return runner.EXPERIMENTS[self.name].title
+    title: str
 
 
 EXPERIMENTS = {
-    experiment.name: experiment
-    for experiment in (
-        Experiment("table-tabular", "Table 2, appendix"),
-        Experiment("table-pubmed", "Table 3"),
-        Experiment("fig-sample-size", "Figure 1 left, appendix"),
-        Experiment("fig-prior", "Figure 1 right, appendix"),
-        Experiment("fig-assignment", "Figure 2, appendix"),
-        Experiment("fig-naive-assignment", "Appendix B"),
-        Experiment("table-methods", "Table 1"),
-    )
+    name: Experiment(where, runner.EXPERIMENTS[name].title)
+    for name, where in {
+        "table-tabular": "Table 2, appendix",
+        "table-pubmed": "Table 3",
+        "fig-sample-size": "Figure 1 left, appendix",
+        "fig-prior": "Figure 1 right, appendix",
+        "fig-assignment": "Figure 2, appendix",
+        "fig-naive-assignment": "Appendix B",
+        "table-methods": "Table 1",
+    }.items()
 }
+
+
+def section(name: str, *blocks: Block | None) -> Section:
+    """Return the section of an experiment, without blocks that are None."""
+    return Section(name, EXPERIMENTS[name].title, [b for b in blocks if b is not None])
+
 
 IMAGES = {
     "mnist": "MNIST",
@@ -101,24 +93,6 @@ def image_sizes(dataset: str) -> tuple[int, ...]:
     return SIZES[:3] if dataset == "kuzushiji-mnist" else SIZES
 
 
-def run_images(keys: Iterable[tuple[str, object, str]]) -> dict[str, str]:
-    """Return the titles of the image sets with trials, from the keys of their means."""
-    found = {dataset for dataset, _, _ in keys}
-    return {name: title for name, title in IMAGES.items() if name in found}
-
-
-def images_not_run(shown: Iterable[str]) -> str:
-    """Return the end of a caption that names the sets without trials.
-
-    Examples
-    --------
-    >>> images_not_run(["mnist", "kuzushiji-mnist"])
-    ' Not run yet, and left out: Fashion-MNIST.'
-    """
-    names = [title for name, title in IMAGES.items() if name not in set(shown)]
-    return f" Not run yet, and left out: {', '.join(names)}." if names else ""
-
-
 @dataclass(frozen=True)
 class Printed:
     """A row of the paper's full table."""
@@ -138,24 +112,18 @@ def tabular() -> dict[tuple[str, int, str], Printed]:
     lines = (files(__package__) / "paper_tabular.csv").read_text("utf-8").splitlines()
     printed = {}
     for row in csv.DictReader(line for line in lines if not line.startswith("#")):
-        value = Estimate(
-            float(row["mean_clustering_error_pct"]),
-            float(row["standard_error_pct"]),
-            N_TRIALS,
-        )
-        key = (row["dataset"], int(row["m"]), row["method"])
-        shape = (int(row["dim"]), float(row["prior"]))
-        n_features, prior = CORRECTED.get(row["dataset"], shape)
-        printed[key] = Printed(
-            row["dataset"],
-            n_features,
-            prior,
-            int(row["m"]),
-            row["method"],
-            value,
-            row["bold"] == "1",
-        )
+        mean, error = row["mean_clustering_error_pct"], row["standard_error_pct"]
+        value = Estimate(float(mean), float(error), N_TRIALS)
+        dataset, m, method = row["dataset"], int(row["m"]), row["method"]
+        shape = CORRECTED.get(dataset, (int(row["dim"]), float(row["prior"])))
+        bold = row["bold"] == "1"
+        printed[dataset, m, method] = Printed(dataset, *shape, m, method, value, bold)
     return printed
+
+
+def tabular_settings() -> list[tuple[str, int]]:
+    """Return the data sets and numbers of pairs of that table."""
+    return list(dict.fromkeys((dataset, m) for dataset, m, _ in tabular()))
 
 
 @dataclass(frozen=True)
