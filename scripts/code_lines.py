@@ -1,6 +1,6 @@
 """Count the lines of code of the package: without docstrings, comments and blanks.
 
-    python scripts/code_lines.py [folder]
+python scripts/code_lines.py [folder]
 """
 
 import ast

@@ -65,6 +65,8 @@ class Experiment:
         Trial -> about how many seconds it takes; for the estimate of what remains.
     load : callable
         Data set and data folder -> whatever; downloads files that are missing.
+    quick_datasets : tuple of str
+        Those of a quick run; empty: all of them.
     """
 
     name: str
@@ -75,10 +77,13 @@ class Experiment:
     run: Callable[[Trial, Any], dict[str, Any]]
     work: Callable[[Trial], float]
     load: Callable[[str, Any], object] = lambda _, __: None
+    quick_datasets: tuple[str, ...] = ()
 
     def trials(self, options: Options) -> list[Trial]:
         """Return the trials that the options ask for."""
         datasets = _some(self.datasets, options.datasets)
+        if options.quick and options.datasets is None:
+            datasets = self.quick_datasets or datasets
         methods = _some(self.methods, options.methods)
         return list(self.plan(options, datasets, methods))
 

@@ -17,16 +17,19 @@ from pairlearn.reproduce.assignment import (
     exact_failure,
     threshold_error,
 )
-from pairlearn.reproduce.report.blocks import Cell, Picture, Section, Table, Text
+from pairlearn.reproduce.report.blocks import Cell, Picture, Table, Text
 from pairlearn.reproduce.report.figures import INK, new_figure
 from pairlearn.reproduce.report.paper import section
-from pairlearn.reproduce.report.progress import Claim, number_of
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, number_of
 from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
-    from pairlearn.reproduce.report.blocks import Check
+    from pairlearn.reproduce.report.blocks import Check, Section
+    from pairlearn.reproduce.report.progress import Failed
 
 __all__ = ["build"]
 
@@ -36,6 +39,12 @@ N_TRIALS = 10_000
 FEWEST_TRIALS = 100
 LIMIT = 3.0
 CHANCE = 0.0027  # that of a normal variable beyond three standard deviations
+# What the claims fill in.
+WORDS: dict[str, Any] = {
+    "n_priors": len(PRIORS), "n_thresholds": len(THRESHOLDS), "n_sizes": len(SIZES),
+    "limit": LIMIT, "fewest": FEWEST_TRIALS, "percent": 100 * CHANCE / 2,
+    "chance": CHANCE, "level": CHANCE / N_CELLS,
+}  # fmt: skip
 # From few pairs to many; each legible on light and on dark.
 _COLOURS = ("#9a5fb5", "#3b7dc4", "#21918c", "#5aa832", "#c99a00")
 
@@ -88,7 +97,7 @@ class Point:
         return f"prior {self.prior:g}, threshold {self.threshold:g}, m = {self.m}"
 
 
-def build(frame: pd.DataFrame) -> Section:
+def build(frame: pd.DataFrame, _: Failed = NO_FAILURES) -> Section:
     """Return the section of class assignment."""
     points = _points(frame)
     counts = [point.n for point in points] or [N_TRIALS]
@@ -96,8 +105,8 @@ def build(frame: pd.DataFrame) -> Section:
         NAME,
         Text(say(NAME, "intro", simulations=number_of(counts, "simulations"))),
         _picture(points) if points else None,
-        _bound_check(points),
-        _exact_check(points),
+        _check("bound", points, _above_bound),
+        _check("exact", points, _not_exact),
         _table(points),
     )
 
@@ -108,9 +117,7 @@ def _points(frame: pd.DataFrame) -> list[Point]:
     sums = frame.groupby(["prior", "threshold", "m"])[["wrong", "repeats"]].sum()
     return [
         Point(float(prior), float(threshold), int(m), int(wrong), int(n))
-        for (prior, threshold, m), wrong, n in zip(
-            sums.index, sums["wrong"], sums["repeats"], strict=True
-        )
+        for (prior, threshold, m), wrong, n in sums.itertuples(name=None)
     ]
 
 
@@ -169,12 +176,21 @@ def _simulated(axes: Any, points: list[Point], colour: str, floor: float) -> Non
     )  # fmt: skip
 
 
-def _claim(key: str, **values: Any) -> Claim:
-    return Claim(NAME, key, N_CELLS, limit=LIMIT, fewest=FEWEST_TRIALS, **values)
+# The outcome in numbers, every exception, and whether the claim is refuted.
+Outcome = tuple[str, list[str], bool]
 
 
-def _tested(points: list[Point]) -> list[Point]:
-    return [point for point in points if point.n >= FEWEST_TRIALS]
+def _check(
+    key: str, points: list[Point], judge: Callable[[list[Point]], Outcome]
+) -> Check:
+    claim = Claim(NAME, key, N_CELLS, **WORDS)
+    known = [point for point in points if point.n >= FEWEST_TRIALS]
+    if check := claim.undecided(len(known), started=bool(points)):
+        return check
+    number, exceptions, refuted = judge(known)
+    return claim.check(
+        number, exceptions, refuted=refuted, n_run=N_CELLS, missing=_missing(points)
+    )
 
 
 def _missing(points: list[Point]) -> list[str]:
@@ -186,51 +202,29 @@ def _missing(points: list[Point]) -> list[str]:
     return [say(NAME, "missing", **counts, n_trials=N_TRIALS, least=least)]
 
 
-def _bound_check(points: list[Point]) -> Check:
-    claim = _claim(
-        "bound", n_priors=len(PRIORS), n_thresholds=len(THRESHOLDS), n_sizes=len(SIZES),
-        percent=100 * CHANCE / 2,
-    )  # fmt: skip
-    known = _tested(points)
-    if check := claim.undecided(len(known), started=bool(points)):
-        return check
-    above = [p for p in known if p.chance_above_bound < CHANCE / 2]
-    return claim.check(
-        f"{len(above)} of {len(known)} cells above",
-        [
-            f"{p}: {p.wrong:,} of {p.n:,}, bound {p.bound:.4g}; binomial test p = "
-            f"{p.chance_above_bound:.2g}"
-            for p in above
-        ],
-        refuted=bool(above),
-        n_run=N_CELLS,
-        missing=_missing(points),
-    )
+def _above_bound(points: list[Point]) -> Outcome:
+    above = [p for p in points if p.chance_above_bound < CHANCE / 2]
+    exceptions = [
+        f"{p}: {p.wrong:,} of {p.n:,}, bound {p.bound:.4g}; binomial test p = "
+        f"{p.chance_above_bound:.2g}"
+        for p in above
+    ]
+    return f"{len(above)} of {len(points)} cells above", exceptions, bool(above)
 
 
-def _exact_check(points: list[Point]) -> Check:
-    claim = _claim("exact", chance=CHANCE, level=CHANCE / N_CELLS)
-    known = _tested(points)
-    if check := claim.undecided(len(known), started=bool(points)):
-        return check
-    refuted = [p for p in known if p.chance < CHANCE / N_CELLS]
-    beyond = [p for p in known if p in refuted or _is_beyond(p)]
-    number = f"{len(known) - len(beyond)} of {len(known)} cells agree"
+def _not_exact(points: list[Point]) -> Outcome:
+    refuted = [p for p in points if p.chance < CHANCE / N_CELLS]
+    beyond = [p for p in points if p in refuted or _is_beyond(p)]
+    number = f"{len(points) - len(beyond)} of {len(points)} cells agree"
     if beyond:
-        number += (
-            f"; the binomial test refutes {len(refuted)} of the {len(beyond)} others"
-        )
-    return claim.check(
-        number,
-        [
-            f"{p}: {p.wrong:,} of {p.n:,}, exactly {p.exact:.3g}; binomial test p = "
-            f"{p.chance:.2g}"
-            for p in beyond
-        ],
-        refuted=bool(refuted),
-        n_run=N_CELLS,
-        missing=_missing(points),
-    )
+        rest = f"{len(refuted)} of the {len(beyond)} others"
+        number += f"; the binomial test refutes {rest}"
+    exceptions = [
+        f"{p}: {p.wrong:,} of {p.n:,}, exactly {p.exact:.3g}; binomial test p = "
+        f"{p.chance:.2g}"
+        for p in beyond
+    ]
+    return number, exceptions, bool(refuted)
 
 
 def _is_beyond(point: Point) -> bool:

@@ -9,22 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairlearn.reproduce.rates import SIZES
-from pairlearn.reproduce.report.blocks import Cell, Picture, Section, Table, Text
+from pairlearn.reproduce.report.blocks import Cell, Picture, Table, Text
 from pairlearn.reproduce.report.figures import colour_of, new_figure
 from pairlearn.reproduce.report.paper import RATES, section
-from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, Failed, number_of
-from pairlearn.reproduce.report.statistics import (
-    NOISE,
-    Estimate,
-    estimate,
-    log_log_slope,
-)
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, number_of
+from pairlearn.reproduce.report.statistics import NOISE, estimate, log_log_slope
 from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pairlearn.reproduce.report.blocks import Check
+    from pairlearn.reproduce.report.blocks import Check, Section
+    from pairlearn.reproduce.report.progress import Failed
+    from pairlearn.reproduce.report.statistics import Estimate
 
 __all__ = ["build"]
 
@@ -80,9 +77,8 @@ def _table(measured: dict[str, Measured], failed: Failed) -> Table:
         n_failed = sum(len(seeds) for key, seeds in failed.items() if key[2] == name)
         note = f"{n} seeds" + (f", {n_failed} failed" if n_failed else "")
         slope = Cell(str(found or "–"), note=note)
-        half = "yes" if rate.half else "no"
-        before, after = [f"**{name}**", half, rate.first, rate.second], rate.comment
-        rows.append([*map(Cell, before), slope, Cell(after)])
+        before = [f"**{name}**", rate.at_half, rate.first, rate.second]
+        rows.append([*map(Cell, before), slope, Cell(rate.comment)])
     return Table(
         head=["method", "valid at prior 1/2", "step 1", "step 2", "measured slope",
               "comment"],
@@ -124,9 +120,7 @@ def _draw(measured: dict[str, Measured]) -> Any:
 
 
 def _check(measured: dict[str, Measured], failed: Failed) -> Check:
-    proven = {
-        name: rate.exponent for name, rate in RATES.items() if rate.exponent is not None
-    }
+    proven = {n: float(rate.exponent) for n, rate in RATES.items() if rate.exponent}
     rates = ", ".join(f"{name} {exponent:g}" for name, exponent in proven.items())
     claim = Claim(
         NAME, "as_proven", len(proven), N_TRIALS,

@@ -9,15 +9,18 @@ import numpy as np
 
 from pairlearn.reproduce.assignment import NAIVE
 from pairlearn.reproduce.experiment import Options
-from pairlearn.reproduce.report.blocks import Check, Picture, Section, Text
+from pairlearn.reproduce.report.blocks import Check, Picture, Text
 from pairlearn.reproduce.report.figures import INK, RIGHT, WRONG, new_figure
 from pairlearn.reproduce.report.paper import section
-from pairlearn.reproduce.report.progress import Claim
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim
 from pairlearn.reproduce.report.words import say
 from pairlearn.trust.theory import naive_assignment_is_right
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pairlearn.reproduce.report.blocks import Section
+    from pairlearn.reproduce.report.progress import Failed
 
 __all__ = ["build"]
 
@@ -29,7 +32,7 @@ _PLACE = ("prior", "false_negative", "false_positive")
 Place = tuple[float, ...]
 
 
-def build(frame: pd.DataFrame) -> Section:
+def build(frame: pd.DataFrame, _: Failed = NO_FAILURES) -> Section:
     """Return the section of the naive rule."""
     return section(
         NAME,
@@ -54,11 +57,8 @@ def _draw(frame: pd.DataFrame) -> Any:
 
     priors = [p for p in PRIORS if p in set(frame["prior"])] or list(PRIORS)
     figure = new_figure(8.4, 4.8)
-    for axes, prior in zip(
-        np.atleast_1d(figure.subplots(1, len(priors), width_ratios=priors)),
-        priors,
-        strict=True,
-    ):
+    panels = np.atleast_1d(figure.subplots(1, len(priors), width_ratios=priors))
+    for axes, prior in zip(panels, priors, strict=True):
         _areas(axes, prior)
         here = frame[frame["prior"] == prior]
         for flag, marker in ((True, "o"), (False, "x")):
@@ -67,8 +67,7 @@ def _draw(frame: pd.DataFrame) -> Any:
                 dots["false_negative"], dots["false_positive"], linestyle="none",
                 marker=marker, markersize=2.6, color=INK, markeredgewidth=0.8,
             )  # fmt: skip
-        side = "above" if prior > 0.5 else "below"
-        axes.set_title(f"prior {prior}, {side} 1/2")
+        axes.set_title(f"prior {prior}, {'above' if prior > 0.5 else 'below'} 1/2")
         axes.set_xlabel("R+: positives missed")
         axes.set_ylabel("R−: negatives missed")
         axes.set_aspect("equal")

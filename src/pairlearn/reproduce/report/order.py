@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from pairlearn.reproduce.report.paper import N_TRIALS, tabular, tabular_settings
 from pairlearn.reproduce.report.progress import Claim
-from pairlearn.reproduce.report.statistics import (
-    NOISE,
-    Means,
-    paired_difference,
-    spread,
-)
+from pairlearn.reproduce.report.statistics import NOISE, paired_difference, spread
 from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pairlearn.reproduce.report.blocks import Check
+    from pairlearn.reproduce.report.statistics import Means
 
 __all__ = ["NEAR_HALF", "order_checks"]
 

@@ -11,30 +11,21 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from pairlearn.reproduce import runner
 from pairlearn.reproduce.images import PRIORS, SIZES
 from pairlearn.reproduce.report.blocks import Block, Section
 from pairlearn.reproduce.report.statistics import Estimate
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 __all__ = [
-    "EXPERIMENTS",
-    "IMAGES",
-    "METHODS",
-    "PRIORS",
-    "PUBMED",
-    "RATES",
-    "SIZES",
-    "SOLVER",
-    "TABULAR_SIZES",
-    "Experiment",
-    "Printed",
-    "Rate",
-    "image_sizes",
-    "section",
-    "tabular",
-    "tabular_settings",
-]
+    "EXPERIMENTS", "IMAGES", "METHODS", "PRIORS", "PUBMED", "RATES", "SIZES",
+    "SOLVER", "TABULAR_SIZES", "Experiment", "Printed", "Rate", "image_sizes",
+    "section", "tabular", "tabular_settings",
+]  # fmt: skip
 
 METHODS = ("CIPS", "MCL", "SD", "OVPC", "SSP", "CKM", "KM", "SV")
 SOLVER = "(L-BFGS)"
@@ -66,9 +57,10 @@ EXPERIMENTS = {
 }
 
 
-def section(name: str, *blocks: Block | None) -> Section:
-    """Return the section of an experiment, without blocks that are None."""
-    return Section(name, EXPERIMENTS[name].title, [b for b in blocks if b is not None])
+def section(name: str, *blocks: Block | None, title: str = "") -> Section:
+    """Return a section, by default of an experiment, without blocks that are None."""
+    there = [block for block in blocks if block is not None]
+    return Section(name, title or EXPERIMENTS[name].title, there)
 
 
 IMAGES = {
@@ -84,8 +76,6 @@ PUBMED = {
     "DML": Estimate(85.1, 0.2, N_TRIALS),
     "SV": Estimate(94.7, 0.1, N_TRIALS),
 }
-PUBMED_BOLD = ("CIPS", "MCL")
-PUBMED_PAIRS = "about 19,000"
 
 
 def image_sizes(dataset: str) -> tuple[int, ...]:
@@ -95,29 +85,30 @@ def image_sizes(dataset: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Printed:
-    """A row of the paper's full table."""
+    """A cell of the paper's full table, with the data set that it is about."""
 
-    dataset: str
     n_features: int
     prior: float
-    m: int
-    method: str
     value: Estimate
     bold: bool
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    lines = (files(__package__) / name).read_text("utf-8").splitlines()
+    return csv.DictReader(line for line in lines if not line.startswith("#"))
 
 
 @cache
 def tabular() -> dict[tuple[str, int, str], Printed]:
     """Return the printed cells by data set, number of pairs and method."""
-    lines = (files(__package__) / "paper_tabular.csv").read_text("utf-8").splitlines()
     printed = {}
-    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+    for row in _rows("paper_tabular.csv"):
         mean, error = row["mean_clustering_error_pct"], row["standard_error_pct"]
         value = Estimate(float(mean), float(error), N_TRIALS)
-        dataset, m, method = row["dataset"], int(row["m"]), row["method"]
-        shape = CORRECTED.get(dataset, (int(row["dim"]), float(row["prior"])))
-        bold = row["bold"] == "1"
-        printed[dataset, m, method] = Printed(dataset, *shape, m, method, value, bold)
+        shape = (int(row["dim"]), float(row["prior"]))
+        shape = CORRECTED.get(row["dataset"], shape)
+        key = (row["dataset"], int(row["m"]), row["method"])
+        printed[key] = Printed(*shape, value, row["bold"] == "1")
     return printed
 
 
@@ -132,40 +123,21 @@ class Rate:
 
     Attributes
     ----------
-    half : bool
-        Whether the method makes sense at prior 1/2.
+    at_half : str
+        Whether the method makes sense at prior 1/2: yes or no.
     first, second : str
         How the error of step 1 and of step 2 falls with m.
-    exponent : float or None
-        That of step 1.
+    exponent : str
+        That of step 1; empty if it is not known.
     comment : str
         What the second step is.
     """
 
-    half: bool
+    at_half: str
     first: str
     second: str
-    exponent: float | None
+    exponent: str
     comment: str
 
 
-_UNKNOWN = "not known"
-RATES = {
-    "CIPS": Rate(True, "m^(-1/4)", "exp(-m)", -0.25, "step 2 is class assignment"),
-    "OVPC": Rate(
-        True, _UNKNOWN, "exp(-m)", None,
-        "step 2 is class assignment; step 1 is consistent, at an unknown rate",
-    ),
-    "SLLC": Rate(
-        True, "m^(-1/4)", "m^(-1/2)", -0.25,
-        "step 2 trains a support vector machine on labelled points",
-    ),
-    "MCL": Rate(
-        True, _UNKNOWN, _UNKNOWN, None,
-        "step 1 fits the inner product of both points' class probabilities",
-    ),
-    "SD": Rate(
-        False, "m^(-1/2)", "not needed", -0.5,
-        "step 1 gives the classifier at once, and needs the prior",
-    ),
-}  # fmt: skip
+RATES = {row.pop("method"): Rate(**row) for row in _rows("paper_methods.csv")}

@@ -5,28 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from pairlearn.reproduce.report.blocks import (
-    Bullets,
-    Cell,
-    Picture,
-    Section,
-    Table,
-    Text,
-)
+from pairlearn.reproduce.report import panels
+from pairlearn.reproduce.report.blocks import Bullets, Cell, Picture, Table, Text
 from pairlearn.reproduce.report.figures import INK, curve
-from pairlearn.reproduce.report.image_panels import (
-    draw_panels,
-    methods_of,
-    not_run,
-    row_of,
-    sets_of,
-)
 from pairlearn.reproduce.report.paper import IMAGES, PRIORS, SOLVER, section
-from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, Failed, number_of
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, number_of
 from pairlearn.reproduce.report.statistics import (
     NOISE,
-    Estimate,
-    Means,
     estimate,
     grouped,
     means_of,
@@ -39,7 +24,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from pairlearn.reproduce.report.blocks import Check
+    from pairlearn.reproduce.report.blocks import Check, Section
+    from pairlearn.reproduce.report.progress import Failed
+    from pairlearn.reproduce.report.statistics import Estimate, Means
 
 __all__ = ["build"]
 
@@ -58,7 +45,7 @@ def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
     frame, left_out = _most_pairs(frame)
     lost = _lost(frame, failed)
     means = means_of(grouped(frame, ["dataset", "prior", "method"]))
-    methods = methods_of(means, METHODS)
+    methods = panels.methods_of(means, METHODS)
     rises = {(where, name): _rises(frame, where, name)
              for where in IMAGES for name in methods}  # fmt: skip
     # Ours come after the paper's, where all three have been run.
@@ -105,7 +92,7 @@ def _lost(frame: pd.DataFrame, failed: Failed) -> Lost:
 def _picture(means: Means, frame: pd.DataFrame) -> Picture:
     def curves(axes: Any, dataset: str) -> None:
         x = [float(Fraction(prior)) for prior in PRIORS]
-        for method in methods_of(means, METHODS):
+        for method in panels.methods_of(means, METHODS):
             curve(axes, x, [means[dataset, p, method] for p in PRIORS], method)
         axes.plot(
             [x[0], 0.5, x[-1]], [100 * x[0], 50, 100 * x[0]],
@@ -123,26 +110,26 @@ def _picture(means: Means, frame: pd.DataFrame) -> Picture:
     )
     return Picture(
         "prior",
-        lambda: draw_panels(means, curves, "prior p", 3.7, sharey=True),
-        caption=caption + not_run(means),
+        lambda: panels.draw(means, curves, "prior p", 3.7, sharey=True),
+        caption=caption + panels.not_run(means),
         alt="Curves of clustering error against the prior on sets of images",
     )
 
 
 def _table(means: Means, lost: Lost) -> Table:
     rows = []
-    for dataset, title in sets_of(means).items():
-        for method in methods_of(means, METHODS):
+    for dataset, title in panels.sets_of(means).items():
+        for method in panels.methods_of(means, METHODS):
             # The list of failures does not tell at which prior one happened.
             n_failed = len(lost.get((dataset, method), ()))
             name = Cell(method, note=f"{n_failed} failed" if n_failed else "")
-            values = row_of(means, dataset, method, PRIORS, N_TRIALS)
+            values = panels.row(means, dataset, method, PRIORS, N_TRIALS)
             rows.append([Cell(f"**{title}**"), name, *values])
     return Table(
         head=["images", "method", *PRIORS],
         rows=rows,
         labels=2,
-        caption=say(NAME, "table") + not_run(means),
+        caption=say(NAME, "table") + panels.not_run(means),
     )
 
 
@@ -164,7 +151,7 @@ def _rises(frame: pd.DataFrame, dataset: str, method: str) -> dict[int, float]:
 def _rise_table(rises: Rises, means: Means) -> Table:
     methods = list(dict.fromkeys(method for _, method in rises))
     rows = []
-    for dataset, title in sets_of(means).items():
+    for dataset, title in panels.sets_of(means).items():
         found = [estimate(rises[dataset, method].values()) for method in methods]
         rows.append([Cell(f"**{title}**"), *(Cell(str(value)) for value in found)])
     return Table(head=["images", *methods], rows=rows, caption=say(NAME, "rises"))

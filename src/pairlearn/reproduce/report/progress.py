@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pairlearn.reproduce.report.blocks import Check
+from pairlearn.reproduce.report.statistics import grouped
 from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
@@ -59,11 +59,9 @@ def failed_seeds(failures: pd.DataFrame, experiment: str) -> Failed:
     dict of list
         Seeds by data set, number of pairs and method.
     """
-    found: dict[tuple[str, int, str], list[int]] = defaultdict(list)
-    for row in failures[failures["experiment"] == experiment].to_dict("records"):
-        key = (str(row["dataset"]), int(row["m"]), str(row["method"]))
-        found[key].append(int(row["seed"]))
-    return dict(found)
+    here = failures[failures["experiment"] == experiment]
+    groups = grouped(here, ["dataset", "m", "method"])
+    return {key: group["seed"].tolist() for key, group in groups.items()}
 
 
 def share_of(value: Estimate, n_trials: int) -> str:

@@ -5,28 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pairlearn.reproduce.pubmed import PUBMED as EXPERIMENT
-from pairlearn.reproduce.report.blocks import Cell, Legend, Section, Table, Text
-from pairlearn.reproduce.report.paper import (
-    N_TRIALS,
-    PUBMED,
-    PUBMED_BOLD,
-    PUBMED_PAIRS,
-    section,
-)
-from pairlearn.reproduce.report.progress import (
-    NO_FAILURES,
-    Claim,
-    Failed,
-    number_of,
-    share_of,
-)
+from pairlearn.reproduce.report.blocks import Cell, Legend, Table, Text
+from pairlearn.reproduce.report.paper import N_TRIALS, PUBMED, section
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, number_of, share_of
 from pairlearn.reproduce.report.statistics import (
     NOISE,
     Estimate,
     Means,
     agreement,
+    beside,
     best_of,
-    distance,
     grouped,
     means_of,
     paired_difference,
@@ -39,7 +27,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from pairlearn.reproduce.report.blocks import Check
+    from pairlearn.reproduce.report.blocks import Check, Section
+    from pairlearn.reproduce.report.progress import Failed
 
 __all__ = ["build"]
 
@@ -47,6 +36,7 @@ NAME = "table-pubmed"
 LINEAR = " (linear)"
 OURS = "Noise-aware"
 WITHOUT_LABELS = ("CIPS", "MCL", "DML")
+PAPER_BOLD = ("CIPS", "MCL")
 # What is still called reached: so many points below the printed accuracy.
 FLOORS = {"CIPS": 1.5, "MCL": 1.5, "DML": 2.0, "SV": 1.0}
 # Accuracies: above the paper is better here.
@@ -78,11 +68,12 @@ def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
     if OURS in there:
         rivals = [name for name in (*networks, *linear) if not name.startswith("SV")]
         checks.append(_ours_check(frame, means, rivals))
+    pairs = _pairs(frame)
     models = [
         say(NAME, "models"),
         "" if networks else say(NAME, "no_networks"),
         say(NAME, "linear") if linear else "",
-        _pairs(frame),
+        say(NAME, "pairs", mean=pairs) if pairs else "",
     ]
     return section(
         NAME,
@@ -95,10 +86,9 @@ def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
 
 
 def _pairs(frame: pd.DataFrame) -> str:
-    counts = frame["n_pairs"].dropna() if "n_pairs" in frame else []
-    if not len(counts):
+    if "n_pairs" not in frame or frame["n_pairs"].isna().all():
         return ""
-    return say(NAME, "pairs", mean=frame["n_pairs"].mean(), paper=PUBMED_PAIRS)
+    return f"{frame['n_pairs'].mean():,.0f}"
 
 
 def _printed(name: str) -> Estimate | None:
@@ -144,10 +134,6 @@ def _row(name: str, frame: pd.DataFrame, means: Means, bold: set[str]) -> list[C
     ours, paper = means[name], _printed(name)
     method = name.removesuffix(LINEAR)
     mark = agreement(ours, paper)
-    n_pairs = "–"
-    if ours.n and "n_pairs" in frame:
-        counts = frame[frame["method"] == name]["n_pairs"].dropna()
-        n_pairs = f"{counts.mean():,.0f}" if len(counts) else "–"
     model = "linear, not a network" if name != method else "network"
     if not paper:
         model = "ours, not in the paper" if name == OURS else "–"
@@ -160,8 +146,8 @@ def _row(name: str, frame: pd.DataFrame, means: Means, bold: set[str]) -> list[C
             mark=_TURNED.get(mark, mark),
             note=share_of(ours, N_TRIALS),
         ),
-        Cell(str(paper) if paper else "–", bold=method in PUBMED_BOLD),
-        Cell(n_pairs),
+        Cell(str(paper) if paper else "–", bold=method in PAPER_BOLD),
+        Cell((ours.n and _pairs(frame[frame["method"] == name])) or "–"),
     ]
 
 
@@ -189,11 +175,7 @@ def _agreement_check(means: Means, names: list[str], text: str) -> Check:
         number += f"; {names_under if under else 'none is under its floor'}"
     return claim.check(
         number,
-        [
-            f"{name}: {means[name]} against {printed[name]}, "
-            f"z = {distance(means[name], printed[name]):+.1f}"
-            for name in worse
-        ],
+        [f"{name}: {beside(means[name], printed[name])}" for name in worse],
         refuted=len(worse) > len(known) / 2,
         n_run=len(known),
         means=[means[name] for name in known],
@@ -209,10 +191,6 @@ def _gap(frame: pd.DataFrame, means: Means, one: str, two: str) -> Estimate:
 
 def _points(gap: Estimate) -> str:
     return f"{100 * gap.mean:+.1f} ± {100 * gap.error:.1f} points"
-
-
-def _n_failed(means: Means, names: Iterable[str]) -> int:
-    return sum(len(means[name].failed) for name in names)
 
 
 def _order_check(frame: pd.DataFrame, means: Means) -> Check:
@@ -242,7 +220,7 @@ def _order_check(frame: pd.DataFrame, means: Means) -> Check:
         refuted=bool(clear),
         n_run=2,
         means=gaps.values(),
-        n_failed=_n_failed(means, WITHOUT_LABELS),
+        n_failed=sum(len(means[name].failed) for name in WITHOUT_LABELS),
     )
 
 
@@ -272,5 +250,5 @@ def _ours_check(frame: pd.DataFrame, means: Means, rivals: list[str]) -> Check:
         refuted=bool(behind),
         n_run=len(known),
         means=known.values(),
-        n_failed=_n_failed(means, (*known, OURS)),
+        n_failed=sum(len(means[name].failed) for name in (*known, OURS)),
     )

@@ -6,30 +6,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.reproduce.images import SAMPLE_SIZE as EXPERIMENT
-from pairlearn.reproduce.report.blocks import Cell, Picture, Section, Table, Text
+from pairlearn.reproduce.report import panels
+from pairlearn.reproduce.report.blocks import Cell, Picture, Table, Text
 from pairlearn.reproduce.report.figures import NETWORK, curve
-from pairlearn.reproduce.report.image_panels import (
-    draw_panels,
-    methods_of,
-    not_run,
-    row_of,
-    sets_of,
-)
 from pairlearn.reproduce.report.paper import IMAGES, SIZES, SOLVER, image_sizes, section
-from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, Failed, number_of
-from pairlearn.reproduce.report.statistics import (
-    NOISE,
-    Means,
-    distance,
-    grouped,
-    means_of,
-)
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, number_of
+from pairlearn.reproduce.report.statistics import NOISE, distance, grouped, means_of
 from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pairlearn.reproduce.report.blocks import Check
+    from pairlearn.reproduce.report.blocks import Check, Section
+    from pairlearn.reproduce.report.progress import Failed
+    from pairlearn.reproduce.report.statistics import Means
 
 __all__ = ["build"]
 
@@ -46,10 +36,11 @@ KUZUSHIJI = say(NAME, "kuzushiji")
 
 def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
     """Return the section of the numbers of pairs."""
-    means = means_of(grouped(frame, ["dataset", "m", "method"]), failed)
+    by = ["dataset", "m", "method"]
+    means = means_of(grouped(frame, by), failed)
     # The sizes of ours are no part of what the paper's method is to be run with.
-    linear = Means({key: value for key, value in means.items() if key[2] != OURS})
-    methods = methods_of(means, METHODS)
+    linear = means_of(grouped(frame[frame["method"] != OURS], by), failed)
+    methods = panels.methods_of(means, METHODS)
     on = _sets_of_ours(means)
     about = say(NAME, "about_ours", ours=OURS, sets=" and ".join(on.values()))
     return section(
@@ -65,7 +56,7 @@ def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
 
 def _sets_of_ours(means: Any) -> dict[str, str]:
     """Return the titles of the image sets that our network was run on."""
-    return sets_of(key for key in means if key[2] == OURS)
+    return panels.sets_of(key for key in means if key[2] == OURS)
 
 
 def _sizes(means: Means, dataset: str) -> list[int]:
@@ -77,7 +68,7 @@ def _sizes(means: Means, dataset: str) -> list[int]:
 def _picture(means: Means) -> Picture:
     def curves(axes: Any, dataset: str) -> None:
         sizes = _sizes(means, dataset)
-        for method in (*methods_of(means, METHODS), OURS):
+        for method in (*panels.methods_of(means, METHODS), OURS):
             values = [means[dataset, m, method] for m in sizes]
             curve(axes, sizes, values, method, OURS_LABEL if method == OURS else method)
         axes.margins(x=0.03)
@@ -86,12 +77,12 @@ def _picture(means: Means) -> Picture:
     caption = [
         say(NAME, "caption", trials=trials),
         say(NAME, "not_in_paper", ours=OURS) if _sets_of_ours(means.run) else "",
-        KUZUSHIJI if "kuzushiji-mnist" in sets_of(means.run) else "",
+        KUZUSHIJI if "kuzushiji-mnist" in panels.sets_of(means.run) else "",
     ]
     return Picture(
         "sample-size",
-        lambda: draw_panels(means, curves, "pairs m", 3.5),
-        caption=" ".join(filter(None, caption)) + not_run(means),
+        lambda: panels.draw(means, curves, "pairs m", 3.5),
+        caption=" ".join(filter(None, caption)) + panels.not_run(means),
         alt="Curves of clustering error against pairs on sets of images",
     )
 
@@ -101,12 +92,13 @@ def _table(means: Means) -> Table:
     rows: list[list[Cell]] = []
     ours = set()
     on = _sets_of_ours(means)
-    for dataset, title in sets_of(means.run).items():
+    for dataset, title in panels.sets_of(means.run).items():
         possible = _sizes(means, dataset)
-        for method in (*methods_of(means, METHODS), *([OURS] if dataset in on else [])):
+        methods = panels.methods_of(means, METHODS)
+        for method in (*methods, *([OURS] if dataset in on else [])):
             if method == OURS:
                 ours.add(len(rows))
-            values = row_of(means, dataset, method, sizes, N_TRIALS)
+            values = panels.row(means, dataset, method, sizes, N_TRIALS)
             shown = zip(sizes, values, strict=True)
             rows.append(
                 [
@@ -120,7 +112,7 @@ def _table(means: Means) -> Table:
         rows=rows,
         labels=2,
         ours=frozenset(ours),
-        caption=say(NAME, "table") + not_run(means),
+        caption=say(NAME, "table") + panels.not_run(means),
     )
 
 

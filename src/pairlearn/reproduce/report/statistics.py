@@ -17,19 +17,10 @@ if TYPE_CHECKING:
     from pairlearn.data.types import Floats
 
 __all__ = [
-    "NOISE",
-    "Estimate",
-    "Means",
-    "agreement",
-    "best_of",
-    "distance",
-    "estimate",
-    "grouped",
-    "log_log_slope",
-    "means_of",
-    "paired_difference",
+    "NOISE", "Estimate", "Means", "agreement", "beside", "best_of", "distance",
+    "estimate", "grouped", "log_log_slope", "means_of", "paired_difference",
     "spread",
-]
+]  # fmt: skip
 
 NOISE = 2.0  # standard errors of a difference that chance explains
 
@@ -177,6 +168,17 @@ def distance(ours: Estimate, other: Estimate) -> float:
     if not (ours.tested and other.tested):
         return math.nan
     return _ratio(ours.mean - other.mean, math.hypot(ours.error, other.error))
+
+
+def beside(ours: Estimate, paper: Estimate) -> str:
+    """Return our mean against the paper's, in words.
+
+    Examples
+    --------
+    >>> beside(Estimate(13.0, 0.3, 20), Estimate(10.0, 0.4, 20))
+    '13.0 (0.3) against 10.0 (0.4), z = +6.0'
+    """
+    return f"{ours} against {paper}, z = {distance(ours, paper):+.1f}"
 
 
 def agreement(ours: Estimate, paper: Estimate | None, limit: float = 3.0) -> str:

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pairlearn.reproduce.report.blocks import (
-    VERDICTS,
-    Bullets,
-    Cell,
-    Section,
-    Table,
-    Text,
-)
-from pairlearn.reproduce.report.paper import EXPERIMENTS
+from pairlearn.reproduce.report.blocks import VERDICTS, Bullets, Cell, Table, Text
+from pairlearn.reproduce.report.paper import EXPERIMENTS, section
 from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pairlearn.reproduce.report.blocks import Check
+    from pairlearn.reproduce.report.blocks import Check, Section
 
 __all__ = ["build", "command"]
 
@@ -33,7 +26,7 @@ def build(stored: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
         for name, experiment in EXPERIMENTS.items()
         if not len(stored[name])
     ]
-    checks = [check for section in sections for check in section.checks]
+    checks = [check for one in sections for check in one.checks]
     counts = Counter(check.verdict for check in checks)
     outcome = ", ".join(
         f"{counts[verdict]} "
@@ -52,13 +45,13 @@ def build(stored: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
     )
     rows = [
         [
-            Cell(section.title, link=section.name),
+            Cell(one.title, link=one.name),
             Cell(check.claim),
             Cell(check.label, badge=check.verdict),
             Cell(check.outcome),
         ]
-        for section in sections
-        for check in section.checks
+        for one in sections
+        for check in one.checks
     ]
     meanings = [
         f"{mark} {verdict}: {say(NAME, 'meanings', verdict)}"
@@ -71,9 +64,14 @@ def build(stored: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
         caption=say(NAME, "caption"),
         footnotes=["; ".join(meanings) + "."],
     )
-    blocks = [Text(say(NAME, "intro")), Text(found + _partial(checks))]
-    not_run = [Bullets("Not run yet", missing)] if missing else []
-    return Section(NAME, "Summary", [*blocks, *not_run, table])
+    return section(
+        NAME,
+        Text(say(NAME, "intro")),
+        Text(found + _partial(checks)),
+        Bullets("Not run yet", missing) if missing else None,
+        table,
+        title="Summary",
+    )
 
 
 def _partial(checks: list[Check]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pairlearn.reproduce.report.blocks import Cell, Legend, Section, Table, Text
+from pairlearn.reproduce.report.blocks import Cell, Legend, Table, Text
 from pairlearn.reproduce.report.order import order_checks
 from pairlearn.reproduce.report.paper import (
     METHODS,
@@ -14,20 +14,14 @@ from pairlearn.reproduce.report.paper import (
     tabular,
     tabular_settings,
 )
-from pairlearn.reproduce.report.progress import (
-    NO_FAILURES,
-    Claim,
-    Failed,
-    number_of,
-    share_of,
-)
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, number_of, share_of
 from pairlearn.reproduce.report.statistics import (
     NOISE,
     Estimate,
     Means,
     agreement,
+    beside,
     best_of,
-    distance,
     grouped,
     means_of,
     paired_difference,
@@ -38,7 +32,8 @@ from pairlearn.reproduce.report.words import say
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pairlearn.reproduce.report.blocks import Check
+    from pairlearn.reproduce.report.blocks import Check, Section
+    from pairlearn.reproduce.report.progress import Failed
 
 __all__ = ["build", "paper_bold_rule"]
 
@@ -63,7 +58,7 @@ def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
         _agreement_check(means, OTHERS, "The other methods"),
         *order_checks(trials, means),
         Text(_bold_text(means)),
-        *_solver_table(trials),
+        _solver_table(trials),
     )
 
 
@@ -75,13 +70,21 @@ def _table(means: Means) -> Table:
     started = {(dataset, m) for dataset, m, _ in means}
     shown = [where for where in tabular_settings() if where in started]
     rows = [_row(means, dataset, m) for dataset, m in shown]
+    caption, notes = say(NAME, "caption"), []
+    if any(cell.note for row in rows for cell in row[2:]):
+        caption += " " + say(NAME, "unfinished", n_trials=N_TRIALS)
+    if any(dataset == "phishing" for dataset, _ in shown):
+        notes.append(say(NAME, "phishing"))
+    n_all = len(tabular_settings())
+    if len(shown) < n_all:
+        notes.append(say(NAME, "no_row", n_left=n_all - len(shown), n_all=n_all))
     return Table(
         head=["data set", "m", *METHODS[:-1], "(SV)", *EXTRA[:-1], f"(SV) {SOLVER}"],
         rows=rows,
         labels=2,
         extra=2 + len(METHODS),
-        caption=say(NAME, "caption") + _unfinished(rows),
-        footnotes=_footnotes(shown),
+        caption=caption,
+        footnotes=notes,
     )
 
 
@@ -109,22 +112,6 @@ def _row(means: Means, dataset: str, m: int) -> list[Cell]:
     return row
 
 
-def _unfinished(rows: list[list[Cell]]) -> str:
-    if not any(cell.note for row in rows for cell in row[2:]):
-        return ""
-    return " " + say(NAME, "unfinished", n_trials=N_TRIALS)
-
-
-def _footnotes(shown: list[tuple[str, int]]) -> list[str]:
-    notes = []
-    if any(dataset == "phishing" for dataset, _ in shown):
-        notes.append(say(NAME, "phishing"))
-    n_all = len(tabular_settings())
-    if len(shown) < n_all:
-        notes.append(say(NAME, "no_row", n_left=n_all - len(shown), n_all=n_all))
-    return notes
-
-
 def _agreement_check(means: Means, methods: tuple[str, ...], who: str) -> Check:
     keys = [(d, m, name) for d, m in tabular_settings() for name in methods]
     floor = 100 * ENOUGH
@@ -150,12 +137,9 @@ def _agreement_check(means: Means, methods: tuple[str, ...], who: str) -> Check:
         f"of {floor:.0f} % is {'met' if reached else 'not met'}; {below} of "
         f"them below the paper; by method: {counts}",
         [
-            f"{dataset}, m = {m}, {name}: {ours} against {paper}, "
-            f"z = {distance(ours, paper):+.1f}"
-            for dataset, m, name in above
-            for ours, paper in [
-                (means[dataset, m, name], tabular()[dataset, m, name].value)
-            ]
+            f"{key[0]}, m = {key[1]}, {key[2]}: "
+            + beside(means[key], tabular()[key].value)
+            for key in above
         ],
         refuted=not reached,
         n_run=len(known),
@@ -227,7 +211,7 @@ def _bold_text(means: Means) -> str:
     return text
 
 
-def _solver_table(trials: dict[Any, pd.DataFrame]) -> list[Table]:
+def _solver_table(trials: dict[Any, pd.DataFrame]) -> Table | None:
     rows, compared = [], set()
     for extra in EXTRA:
         name = extra.removesuffix(SOLVER).strip()
@@ -247,10 +231,9 @@ def _solver_table(trials: dict[Any, pd.DataFrame]) -> list[Table]:
         mean = f"{sum(gaps) / len(gaps):+.2f}" if gaps else "–"
         rows.append([Cell(name), *(Cell(f"{n}") for n in counts.values()), Cell(mean)])
     if not compared:
-        return []
-    table = Table(
+        return None
+    return Table(
         head=["method", "lower", "no clear difference", "higher", "mean difference"],
         rows=rows,
         caption=say(NAME, "solvers", n_settings=len(compared)),
     )
-    return [table]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pairlearn.reproduce.report.statistics import Means
 
-__all__ = ["draw_panels", "methods_of", "not_run", "row_of", "sets_of"]
+__all__ = ["draw", "methods_of", "not_run", "row", "sets_of"]
 
 
 def sets_of(means: Iterable[tuple[str, object, str]]) -> dict[str, str]:
@@ -37,7 +37,7 @@ def methods_of(means: Means, methods: Iterable[str]) -> list[str]:
     return [*methods, *(method for method in with_solver if method in found)]
 
 
-def row_of(
+def row(
     means: Means, dataset: str, method: str, values: Iterable[Any], n_trials: int
 ) -> list[Cell]:
     """Return the means of a method by the number of pairs, or by the prior."""
@@ -45,7 +45,7 @@ def row_of(
     return [Cell(str(value), note=share_of(value, n_trials)) for value in found]
 
 
-def draw_panels(
+def draw(
     means: Means,
     curves: Callable[[Any, str], None],
     label: str,
