@@ -16,7 +16,6 @@ from pairlearn.cli.practice import (
     SHIPPED,
     _distinct_pairs,
     find,
-    is_at_hand,
     make_practice,
 )
 from pairlearn.datasets import dataset_names
@@ -72,8 +71,8 @@ def test_list_without_data():
 def test_list_of_a_folder(tmp_path):
     (tmp_path / "banana").mkdir()
     (tmp_path / "banana" / "banana.dat").write_text("1,1,1\n")
-    assert is_at_hand(find("banana"), tmp_path)
-    assert not is_at_hand(find("magic"), tmp_path)
+    assert find("banana").is_there(tmp_path)
+    assert not find("magic").is_there(tmp_path)
     lines = datasets("--data", tmp_path).stdout.splitlines()
     (line,) = [line for line in lines if line.startswith("banana")]
     assert "none" in line
@@ -232,7 +231,7 @@ def test_what_cannot_be_fetched(tmp_path):
 @pytest.mark.parametrize("name", ["banana", "magic", "phishing", "kuzushiji-mnist"])
 def test_facts_are_those_of_the_data(name, tmp_path):
     facts = find(name)
-    assert is_at_hand(facts)
+    assert facts.is_there()
     result = datasets(name, "-o", tmp_path, "--points", facts.n_points // 10)
     assert result.exit_code == 0
     points, _, labels = read(tmp_path)

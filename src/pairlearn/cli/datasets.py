@@ -11,7 +11,8 @@ import typer
 from pairlearn.cli.exits import reporting_errors
 
 if TYPE_CHECKING:
-    from pairlearn.cli.practice import DataSet, Practice
+    from pairlearn.cli.practice import Practice
+    from pairlearn.datasets.catalogue import DataSet
 
 __all__ = ["datasets"]
 
@@ -93,7 +94,7 @@ def _list(data: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from pairlearn.cli.practice import DATA_SETS, is_at_hand
+    from pairlearn.cli.practice import DATA_SETS
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("name", style="bold", no_wrap=True)
@@ -109,7 +110,7 @@ def _list(data: Path | None) -> None:
             f"{row.n_features}",
             " / ".join(row.classes),
             row.source,
-            "none" if is_at_hand(row, data) else f"{row.megabytes:g} MB",
+            "none" if row.is_there(data) else f"{row.megabytes:g} MB",
         )
     Console().print(table)
     typer.echo(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from pairlearn.datasets import even_odd, load_dataset
+from pairlearn.datasets.catalogue import DataSet, catalogue
+from pairlearn.datasets.registry import find_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,15 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pairlearn.data.types import Ints
-    from pairlearn.datasets.files import Part
 
 __all__ = [
     "DATA_SETS",
     "FILES",
-    "DataSet",
     "Practice",
     "find",
-    "is_at_hand",
     "make_practice",
 ]
 
@@ -35,53 +35,11 @@ SHIPPED = "scikit-learn"
 MOST_POINTS = 5000
 
 
-@dataclass(frozen=True)
-class DataSet:
-    """What is known of a data set without loading it.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    n_points, n_features : int
-        Its size.
-    classes : tuple of str
-        What the two classes are; the second is +1 of the library's loader.
-    source : str
-        Where it comes from.
-    megabytes : float
-        The size of the download; 0 for what ships with scikit-learn.
-    """
-
-    name: str
-    n_points: int
-    n_features: int
-    classes: tuple[str, str]
-    source: str
-    megabytes: float = 0.0
-
-
-DATA_SETS = tuple(
-    DataSet(*row)
-    for row in (
-        ("cancer", 569, 30, ("malignant", "benign"), SHIPPED),
-        ("wine", 178, 13, ("other", "cultivar 2"), SHIPPED),
-        ("digits", 1797, 64, ("odd", "even"), SHIPPED),
-        ("adult", 32561, 123, ("up to 50k", "over 50k"), "LIBSVM", 2.3),
-        ("banana", 5300, 2, ("banana A", "banana B"), "KEEL", 0.03),
-        ("codrna", 59535, 8, ("other", "non-coding"), "LIBSVM", 4.7),
-        ("ijcnn1", 49990, 22, ("class -1", "class +1"), "LIBSVM", 1.4),
-        ("magic", 19020, 10, ("gamma ray", "hadron"), "UCI", 0.6),
-        ("phishing", 11055, 68, ("honest", "phishing"), "LIBSVM", 3.6),
-        ("phoneme", 5404, 5, ("oral", "nasal"), "KEEL", 0.06),
-        ("spambase", 4601, 57, ("wanted", "spam"), "UCI", 0.1),
-        ("w8a", 49749, 300, ("other", "in category"), "LIBSVM", 3.5),
-        ("waveform", 5000, 21, ("wave 1 or 2", "wave 0"), "UCI", 0.2),
-        ("mnist", 60000, 784, ("odd", "even"), "MNIST", 9.9),
-        ("fashion-mnist", 60000, 784, ("odd", "even"), "Zalando", 26.4),
-        ("kuzushiji-mnist", 10000, 784, ("odd", "even"), "CODH", 3.1),
-        ("pubmed", 19717, 500, ("other kind", "kind 1"), "Planetoid", 8.7),
-    )
+DATA_SETS = (
+    DataSet("cancer", 569, 30, ("malignant", "benign"), SHIPPED),
+    DataSet("wine", 178, 13, ("other", "cultivar 2"), SHIPPED),
+    DataSet("digits", 1797, 64, ("odd", "even"), SHIPPED),
+    *catalogue().values(),
 )
 
 
@@ -119,23 +77,13 @@ def find(name: str) -> DataSet:
     >>> find("Cancer").n_points
     569
     """
-    known = {_plain(data.name): data for data in DATA_SETS}
-    plain = _plain(name)
-    if plain in known:
-        return known[plain]
-    close = difflib.get_close_matches(plain, known, n=1)
-    hint = f" Did you mean {known[close[0]].name}?" if close else ""
+    known = {data.name: data for data in DATA_SETS}
+    found, close = find_name(name, known)
+    if found is not None:
+        return known[found]
+    hint = f" Did you mean {close}?" if close else ""
     raise ValueError(
         f"there is no data set {name!r}.{hint} `pairlearn datasets` lists them all"
-    )
-
-
-def is_at_hand(data: DataSet, data_home: Path | None = None) -> bool:
-    """Tell whether a data set can be loaded without a download."""
-    from pairlearn.datasets.files import is_there
-
-    return data.source == SHIPPED or any(
-        is_there(part, data_home) for part in _parts(data.name)
     )
 
 
@@ -250,8 +198,6 @@ def _load(
     """Return points, which of them are of the second class, and column names."""
     if data.source == SHIPPED:
         return _load_shipped(data.name)
-    from pairlearn.datasets import even_odd, load_dataset
-
     bunch = load_dataset(data.name, data_home=data_home)
     target = np.asarray(bunch.target)
     if data.n_features == 784:
@@ -278,26 +224,7 @@ def _numbered(n_features: int) -> list[str]:
     return [f"x{k}" for k in range(1, n_features + 1)]
 
 
-def _parts(name: str) -> list[Part]:
-    """Return the files of a data set, each sufficient."""
-    from pairlearn.datasets import graph, images, tabular
-
-    several: dict[str, list[Part]] = {
-        "adult": [tabular._ADULT["train"]],
-        "phishing": [tabular._PHISHING["onehot"]],
-        "mnist": [images._MNIST["train"]],
-        "fashion-mnist": [images._FASHION["train"]],
-        "kuzushiji-mnist": [images._KUZUSHIJI["test"]],
-        "pubmed": [graph._NPZ, graph._PLANETOID],
-    }
-    return several.get(name) or [getattr(tabular, f"_{name.upper()}")]
-
-
 def _csv(table: Any) -> bytes:
     text = io.StringIO()
     table.to_csv(text, index=False, lineterminator="\n")
     return text.getvalue().encode()
-
-
-def _plain(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())

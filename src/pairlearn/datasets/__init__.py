@@ -2,27 +2,25 @@
 
 from pairlearn.datasets.files import DataUnavailableError
 from pairlearn.datasets.generators import make_gaussians, make_waveform
-from pairlearn.datasets.graph import load_pubmed
-from pairlearn.datasets.images import (
-    load_fashion_mnist,
-    load_kuzushiji_mnist,
-    load_mnist,
-)
-from pairlearn.datasets.pairing import even_odd, link_pairs, with_prior
-from pairlearn.datasets.parsers import DataFileError
-from pairlearn.datasets.registry import dataset_names, load_dataset
-from pairlearn.datasets.tabular import (
+from pairlearn.datasets.loaders import (
     load_adult,
     load_banana,
     load_codrna,
+    load_fashion_mnist,
     load_ijcnn1,
+    load_kuzushiji_mnist,
     load_magic,
+    load_mnist,
     load_phishing,
     load_phoneme,
+    load_pubmed,
     load_spambase,
     load_w8a,
     load_waveform,
 )
+from pairlearn.datasets.pairing import even_odd, link_pairs, with_prior
+from pairlearn.datasets.parsers import DataFileError
+from pairlearn.datasets.registry import dataset_names, load_dataset
 
 __all__ = [
     "load_dataset",

@@ -28,6 +28,7 @@ __all__ = [
     "read_bytes",
     "read_csv",
     "read_idx",
+    "read_images",
     "read_libsvm",
     "read_npz",
     "read_pickle",
@@ -182,6 +183,17 @@ def read_idx(path: Path, n_dims: int) -> NDArray[np.uint8]:
             path, f"{size} bytes are announced, {len(content) - head} are there"
         )
     return np.frombuffer(content, dtype=np.uint8, offset=head).reshape(shape)
+
+
+def read_images(images: Path, labels: Path) -> tuple[Any, ...]:
+    """Return points and classes from the idx files of images of 28 x 28 pixels."""
+    X, y = read_idx(images, 3), read_idx(labels, 1)
+    if X.shape[1:] != (28, 28) or len(X) != len(y):
+        raise DataFileError(
+            f"{images} and {labels} do not belong together: images of shape "
+            f"{X.shape}, {len(y)} labels. Delete both and load again"
+        )
+    return X.reshape(len(X), 784), y
 
 
 def read_npz(path: Path, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:

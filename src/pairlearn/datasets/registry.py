@@ -5,29 +5,14 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
-from pairlearn.datasets import graph, images, tabular
+from pairlearn.datasets import loaders
+from pairlearn.datasets.catalogue import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
-__all__ = ["dataset_names", "load_dataset"]
+__all__ = ["dataset_names", "find_name", "load_dataset"]
 
-_LOADERS: dict[str, Callable[..., Any]] = {
-    "adult": tabular.load_adult,
-    "banana": tabular.load_banana,
-    "codrna": tabular.load_codrna,
-    "ijcnn1": tabular.load_ijcnn1,
-    "magic": tabular.load_magic,
-    "phishing": tabular.load_phishing,
-    "phoneme": tabular.load_phoneme,
-    "spambase": tabular.load_spambase,
-    "w8a": tabular.load_w8a,
-    "waveform": tabular.load_waveform,
-    "mnist": images.load_mnist,
-    "fashion-mnist": images.load_fashion_mnist,
-    "kuzushiji-mnist": images.load_kuzushiji_mnist,
-    "pubmed": graph.load_pubmed,
-}
 _ALSO = {"kmnist": "kuzushiji-mnist", "pubmeddiabetes": "pubmed", "a9a": "adult"}
 
 
@@ -44,7 +29,7 @@ def dataset_names() -> tuple[str, ...]:
     >>> dataset_names()[:3]
     ('adult', 'banana', 'codrna')
     """
-    return tuple(_LOADERS)
+    return tuple(catalogue())
 
 
 def load_dataset(name: str, **options: Any) -> Any:
@@ -93,17 +78,44 @@ def load_dataset(name: str, **options: Any) -> Any:
     >>> X.shape  # doctest: +SKIP
     (59535, 8)
     """
-    names = {_plain(known): known for known in _LOADERS} | _ALSO
-    plain = _plain(str(name))
-    if plain not in names:
-        close = difflib.get_close_matches(plain, names, n=1)
-        hint = f" Did you mean {names[close[0]]!r}?" if close else ""
+    names = {known: known for known in dataset_names()} | _ALSO
+    found, close = find_name(str(name), names)
+    if found is None:
+        hint = f" Did you mean {names[close]!r}?" if close else ""
         raise ValueError(
             f"there is no data set {name!r}.{hint} "
-            f"The known ones are {', '.join(_LOADERS)}"
+            f"The known ones are {', '.join(dataset_names())}"
         )
-    return _LOADERS[names[plain]](**options)
+    return getattr(loaders, f"load_{names[found].replace('-', '_')}")(**options)
 
 
-def _plain(name: str) -> str:
+def find_name(name: str, known: Iterable[str]) -> tuple[str | None, str | None]:
+    """Return the known name that is meant, and else one that is close to it.
+
+    Parameters
+    ----------
+    name : str
+        As it was typed: letters and digits count, and capitals do not.
+    known : iterable of str
+        The names there are.
+
+    Returns
+    -------
+    found, close : str or None
+        At most one of them is a name.
+
+    Examples
+    --------
+    >>> find_name("Cod RNA", ["adult", "codrna"]), find_name("adlt", ["adult"])
+    (('codrna', None), (None, 'adult'))
+    """
+    by_letters = {_letters(one): one for one in known}
+    letters = _letters(name)
+    if letters in by_letters:
+        return by_letters[letters], None
+    close = difflib.get_close_matches(letters, by_letters, n=1)
+    return None, by_letters[close[0]] if close else None
+
+
+def _letters(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())

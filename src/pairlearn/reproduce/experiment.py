@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
+
+from pairlearn.datasets.registry import find_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -64,6 +65,8 @@ class Experiment:
         Trial -> about how many seconds it takes; for the estimate of what remains.
     load : callable
         Data set and data folder -> whatever; downloads files that are missing.
+    quick_datasets : tuple of str
+        Those of a quick run; empty: all of them.
     """
 
     name: str
@@ -74,10 +77,13 @@ class Experiment:
     run: Callable[[Trial, Any], dict[str, Any]]
     work: Callable[[Trial], float]
     load: Callable[[str, Any], object] = lambda _, __: None
+    quick_datasets: tuple[str, ...] = ()
 
     def trials(self, options: Options) -> list[Trial]:
         """Return the trials that the options ask for."""
         datasets = _some(self.datasets, options.datasets)
+        if options.quick and options.datasets is None:
+            datasets = self.quick_datasets or datasets
         methods = _some(self.methods, options.methods)
         return list(self.plan(options, datasets, methods))
 
@@ -90,20 +96,16 @@ def chosen(
         return None
     if isinstance(wanted, str):
         wanted = (wanted,)
-    by_letters = {_letters(name): name for name in known}
+    known, found = list(dict.fromkeys(known)), []
     for name in wanted:
-        if _letters(name) not in by_letters:
-            close = get_close_matches(_letters(name), by_letters, 1)
-            hint = f" Did you mean {by_letters[close[0]]!r}?" if close else ""
+        meant, close = find_name(name, known)
+        if meant is None:
+            hint = f" Did you mean {close!r}?" if close else ""
             raise ValueError(
-                f"there is no {kind} {name!r} here.{hint} "
-                f"There are: {', '.join(by_letters.values())}"
+                f"there is no {kind} {name!r} here.{hint} There are: {', '.join(known)}"
             )
-    return tuple(by_letters[_letters(name)] for name in wanted)
-
-
-def _letters(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())
+        found.append(meant)
+    return tuple(found)
 
 
 def _some(known: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, ...]:

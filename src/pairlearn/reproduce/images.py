@@ -45,10 +45,6 @@ def _settings(method: str, *, quick: bool) -> dict[str, Any]:
     return dict(METHODS[method].settings) | ({"max_iter": 50} if quick else {})
 
 
-def _datasets(options: Options, datasets: Sequence[str]) -> Sequence[str]:
-    return ("mnist",) if options.quick and options.datasets is None else datasets
-
-
 def _work(trial: Trial) -> float:
     if trial.method == NETWORK:
         return 5e-4 * trial.m * float(trial.settings["max_epochs"])
@@ -59,7 +55,6 @@ def _plan_sizes(
     options: Options, datasets: Sequence[str], methods: Sequence[str]
 ) -> Iterator[Trial]:
     sizes = (1000, 4000) if options.quick else SIZES
-    datasets = _datasets(options, datasets)
     seeds = range(options.n_trials(20, 2))
     for seed, dataset, m, method in product(seeds, datasets, sizes, methods):
         if dataset == SMALL and m > 4000:
@@ -97,7 +92,6 @@ def _plan_priors(
     options: Options, datasets: Sequence[str], methods: Sequence[str]
 ) -> Iterator[Trial]:
     priors = PRIORS[::2] if options.quick else PRIORS
-    datasets = _datasets(options, datasets)
     seeds = range(options.n_trials(10, 2))
     for seed, dataset, prior, method in product(seeds, datasets, priors, methods):
         m = 2000 if dataset == SMALL or options.quick else 10000
@@ -124,6 +118,7 @@ SAMPLE_SIZE = Experiment(
     run=_run_sizes,
     work=_work,
     load=load_images,
+    quick_datasets=DATASETS[:1],
 )
 
 PRIOR = Experiment(
@@ -135,4 +130,5 @@ PRIOR = Experiment(
     run=_run_priors,
     work=_work,
     load=load_images,
+    quick_datasets=DATASETS[:1],
 )

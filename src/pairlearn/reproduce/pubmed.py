@@ -21,11 +21,7 @@ from pairlearn.datasets import link_pairs
 from pairlearn.models.compose import make_pair_pipeline
 from pairlearn.models.linear import CIPSClassifier, LinkClassifier, MCLClassifier
 from pairlearn.reproduce.experiment import Experiment, Options
-from pairlearn.reproduce.networks import (
-    chosen_by_folds,
-    citation_net,
-    supervised_net,
-)
+from pairlearn.reproduce.networks import chosen_by_folds, citation_net, supervised_net
 from pairlearn.reproduce.sample import generator, load_cached
 from pairlearn.reproduce.store import Trial
 from pairlearn.trust.metrics import clustering_error

@@ -98,14 +98,12 @@ def problem(
 
 def _problem_of_trial(row: dict[str, Any]) -> str:
     fields = {**row["settings"], **row["results"]}
-    clash = set(fields) & {"dataset", "method", "m", "seed", "seconds", "run"}
+    clash = set(fields) & (TABLES["trials"].keys() - {"experiment", "results"})
     if clash or set(row["settings"]) & set(row["results"]):
         return "settings and results share names"
-    for name in _NUMBERS.get(row["experiment"], ()):
+    there = [name for name in _NUMBERS_IF_THERE if fields.get(name) is not None]
+    for name in (*_NUMBERS.get(row["experiment"], ()), *there):
         if not _is_number(fields.get(name)):
-            return f"{name} is not a number"
-    for name in _NUMBERS_IF_THERE:
-        if fields.get(name) is not None and not _is_number(fields[name]):
             return f"{name} is not a number"
     for name in _TEXT.get(row["experiment"], ()):
         if not isinstance(fields.get(name), str):

@@ -34,13 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 __all__ = [
-    "EXPERIMENTS",
-    "Done",
-    "MissingDataError",
-    "plan",
-    "reproduce",
-    "versions",
-]
+    "EXPERIMENTS", "Done", "MissingDataError", "plan", "reproduce", "versions",
+]  # fmt: skip
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment

@@ -19,15 +19,9 @@ if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
 
 __all__ = [
-    "SMALL",
-    "Sample",
-    "draw_images",
-    "draw_images_with_prior",
-    "draw_table",
-    "generator",
-    "load_cached",
-    "load_images",
-]
+    "SMALL", "Sample", "draw_images", "draw_images_with_prior", "draw_table",
+    "generator", "load_cached", "load_images",
+]  # fmt: skip
 
 # 10,000 of its images are at hand, not 70,000.
 SMALL = "kuzushiji-mnist"
@@ -91,12 +85,7 @@ def load_images(dataset: str, data_home: Any) -> list[Any]:
 
 
 def draw_images(
-    dataset: str,
-    m: int,
-    seed: int,
-    *,
-    pixels: str = "0 to 1",
-    data_home: Any = None,
+    dataset: str, m: int, seed: int, *, pixels: str = "0 to 1", data_home: Any = None
 ) -> Sample:
     """Draw 2m images to train on; test on the official test part.
 

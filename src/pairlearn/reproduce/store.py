@@ -26,42 +26,8 @@ __all__ = ["FILE_NAME", "Store", "StoreError", "Trial"]
 
 FILE_NAME = "trials.sqlite"
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-    id INTEGER PRIMARY KEY,
-    started TEXT NOT NULL,
-    command TEXT NOT NULL,
-    versions TEXT NOT NULL,
-    digest TEXT
-);
-CREATE TABLE IF NOT EXISTS failures (
-    experiment TEXT NOT NULL,
-    dataset TEXT NOT NULL,
-    method TEXT NOT NULL,
-    settings TEXT NOT NULL,
-    m INTEGER NOT NULL,
-    seed INTEGER NOT NULL,
-    problem TEXT NOT NULL,
-    run INTEGER NOT NULL REFERENCES runs (id),
-    digest TEXT,
-    PRIMARY KEY (experiment, dataset, method, settings, m, seed)
-);
-CREATE TABLE IF NOT EXISTS trials (
-    experiment TEXT NOT NULL,
-    dataset TEXT NOT NULL,
-    method TEXT NOT NULL,
-    settings TEXT NOT NULL,
-    m INTEGER NOT NULL,
-    seed INTEGER NOT NULL,
-    results TEXT NOT NULL,
-    seconds REAL NOT NULL,
-    run INTEGER NOT NULL REFERENCES runs (id),
-    digest TEXT,
-    PRIMARY KEY (experiment, dataset, method, settings, m, seed)
-);
-"""
-
 _KEY = "experiment, dataset, method, settings, m, seed"
+_SQL_TYPES = {str: "TEXT", dict: "TEXT", int: "INTEGER", float: "REAL"}
 # What must be there for a file to be a store of ours.
 _COLUMNS = {name: ", ".join(columns) for name, columns in TABLES.items()}
 _INSERT = {
@@ -70,12 +36,23 @@ _INSERT = {
     for name, columns in TABLES.items()
 }
 _UNLESS_THERE = f" ON CONFLICT ({_KEY}) DO NOTHING"
-_FORGET = (
-    "DELETE FROM failures WHERE experiment = ? AND dataset = ? AND method = ? "
-    "AND settings = ? AND m = ? AND seed = ?"
-)
+_FORGET = f"DELETE FROM failures WHERE ({_KEY}) = (?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 
 Key = tuple[str, str, str, str, int, int]
+
+
+def _schema(table: str) -> str:
+    """Return the statement that makes a table; each row has a digest besides."""
+    kinds = {
+        name: f"{_SQL_TYPES[kind]} NOT NULL" for name, kind in TABLES[table].items()
+    }
+    ends = ["digest TEXT"]
+    if table == "runs":
+        kinds["id"] = "INTEGER PRIMARY KEY"
+    else:
+        ends += ["FOREIGN KEY (run) REFERENCES runs (id)", f"PRIMARY KEY ({_KEY})"]
+    columns = [f"{name} {kind}" for name, kind in kinds.items()]
+    return f"CREATE TABLE IF NOT EXISTS {table} ({', '.join([*columns, *ends])});"
 
 
 class StoreError(OSError):
@@ -167,7 +144,7 @@ class Store:
         connection = sqlite3.connect(self.path, timeout=60)
         try:
             with self._errors(), connection:
-                connection.executescript(_SCHEMA)
+                connection.executescript("".join(map(_schema, TABLES)))
                 for name, columns in _COLUMNS.items():
                     connection.execute(f"SELECT {columns} FROM {name} LIMIT 0")  # noqa: S608 - constants
         except StoreError:
@@ -324,15 +301,15 @@ class Store:
         """Return the trials of an experiment, settings and results as columns."""
         import pandas as pd
 
-        names = ["dataset", "method", "m", "seed", "seconds", "run"]
+        names = ["dataset", "method", "m", "seed", "seconds", "run", "settings"]
         query = (
-            f"SELECT {', '.join(names)}, settings, results FROM trials "  # noqa: S608
+            f"SELECT {', '.join(names)}, results FROM trials "  # noqa: S608
             "WHERE experiment = ? ORDER BY dataset, m, method, settings, seed"
         )
         rows = []
-        for *values, settings, results in self._read(query, experiment):
+        for *values, results in self._read(query, experiment):
             plain = dict(zip(names, values, strict=True))
-            rows.append(plain | json.loads(settings) | json.loads(results))
+            rows.append(plain | json.loads(plain["settings"]) | json.loads(results))
         return pd.DataFrame(rows, columns=None if rows else names)
 
     def failures(self) -> pd.DataFrame:

@@ -21,7 +21,6 @@ DATASETS = (
     "w8a", "waveform",
 )  # fmt: skip
 _SECONDS = {"SSP": 2.5e-3, "OVPC": 1e-3}  # a pair; the others take less
-QUICK = ("codrna", "phishing", "waveform")
 SIZES = (100, 500, 1000)
 
 
@@ -29,8 +28,6 @@ def _plan(
     options: Options, datasets: Sequence[str], methods: Sequence[str]
 ) -> Iterator[Trial]:
     sizes = SIZES[:2] if options.quick else SIZES
-    if options.quick and options.datasets is None:
-        datasets = QUICK
     seeds = range(options.n_trials(20, 2))
     # Seeds first: a run that is stopped has a few trials of every cell.
     for seed, dataset, m, method in product(seeds, datasets, sizes, methods):
@@ -50,5 +47,6 @@ TABLE = Experiment(
     plan=_plan,
     run=_run,
     work=lambda trial: trial.m * _SECONDS.get(trial.method, 3e-4),
+    quick_datasets=("codrna", "phishing", "waveform"),
     load=lambda dataset, data_home: load_cached(dataset, None, data_home),
 )

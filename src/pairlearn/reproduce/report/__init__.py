@@ -27,25 +27,14 @@ from pairlearn.reproduce.store import Store, StoreError
 from pairlearn.system.writing import write_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import pandas as pd
-
-    from pairlearn.reproduce.report.progress import Failed
+    from collections.abc import Iterator
 
 __all__ = ["build", "write_report"]
 
 TITLE = "The paper, reproduced"
 
-_BUILDERS: dict[str, Callable[[pd.DataFrame, Failed], Section]] = {
-    "table-tabular": tabular.build,
-    "table-pubmed": pubmed.build,
-    "fig-sample-size": sample_size.build,
-    "fig-prior": prior.build,
-    "fig-assignment": lambda frame, _: class_assignment.build(frame),
-    "fig-naive-assignment": lambda frame, _: naive.build(frame),
-    "table-methods": methods.build,
-}
+_SECTIONS = (tabular, pubmed, sample_size, prior, class_assignment, naive, methods)
+_BUILDERS = {module.NAME: module.build for module in _SECTIONS}
 
 
 def write_report(folder: str | Path) -> list[Path]:
@@ -104,7 +93,7 @@ def build(folder: str | Path) -> list[Section]:
         store.check()
         stored = {name: store.frame(name) for name in EXPERIMENTS}
         keys, runs, failures = store.keys(), store.runs(), store.failures()
-    frames, left_out = settings.choose(stored, keys)
+    frames, left_out = settings.choose(stored)
     if not any(len(frame) for frame in frames.values()):
         failed = f" ({len(failures):,} failed)" if len(failures) else ""
         raise StoreError(

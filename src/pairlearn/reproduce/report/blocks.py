@@ -12,27 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "MARKS",
-    "VERDICTS",
-    "Block",
-    "Bullets",
-    "Cell",
-    "Check",
-    "Legend",
-    "Notes",
-    "Picture",
-    "Section",
-    "Table",
-    "Text",
-    "Verdict",
-]
+    "MARKS", "VERDICTS", "Block", "Bullets", "Cell", "Check", "Legend", "Notes",
+    "Picture", "Section", "Table", "Text", "Verdict",
+]  # fmt: skip
 
 Verdict = Literal[
-    "holds",
-    "holds with exceptions",
-    "does not hold",
-    "too few trials",
-    "not run yet",
+    "holds", "holds with exceptions", "does not hold", "too few trials", "not run yet"
 ]
 
 VERDICTS: dict[Verdict, str] = {
@@ -189,7 +174,7 @@ Block = Text | Bullets | Notes | Legend | Table | Picture | Check
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment, or a closing section."""
+    """One experiment, or another section."""
 
     name: str
     title: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,21 +17,19 @@ from pairlearn.reproduce.assignment import (
     exact_failure,
     threshold_error,
 )
-from pairlearn.reproduce.report.blocks import (
-    Block,
-    Cell,
-    Check,
-    Picture,
-    Section,
-    Table,
-    Text,
-)
+from pairlearn.reproduce.report.blocks import Cell, Picture, Table, Text
 from pairlearn.reproduce.report.figures import INK, new_figure
-from pairlearn.reproduce.report.paper import EXPERIMENTS
-from pairlearn.reproduce.report.progress import enough, number_of, unknown
+from pairlearn.reproduce.report.paper import section
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, number_of
+from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
+
+    from pairlearn.reproduce.report.blocks import Check, Section
+    from pairlearn.reproduce.report.progress import Failed
 
 __all__ = ["build"]
 
@@ -40,6 +39,12 @@ N_TRIALS = 10_000
 FEWEST_TRIALS = 100
 LIMIT = 3.0
 CHANCE = 0.0027  # that of a normal variable beyond three standard deviations
+# What the claims fill in.
+WORDS: dict[str, Any] = {
+    "n_priors": len(PRIORS), "n_thresholds": len(THRESHOLDS), "n_sizes": len(SIZES),
+    "limit": LIMIT, "fewest": FEWEST_TRIALS, "percent": 100 * CHANCE / 2,
+    "chance": CHANCE, "level": CHANCE / N_CELLS,
+}  # fmt: skip
 # From few pairs to many; each legible on light and on dark.
 _COLOURS = ("#9a5fb5", "#3b7dc4", "#21918c", "#5aa832", "#c99a00")
 
@@ -92,23 +97,18 @@ class Point:
         return f"prior {self.prior:g}, threshold {self.threshold:g}, m = {self.m}"
 
 
-def build(frame: pd.DataFrame) -> Section:
+def build(frame: pd.DataFrame, _: Failed = NO_FAILURES) -> Section:
     """Return the section of class assignment."""
     points = _points(frame)
-    blocks: list[Block] = [
-        Text(
-            "Points of class +1 are drawn from N(1, 1), those of class −1 from "
-            "N(−1, 2²). A fixed classifier says +1 above a threshold; m pairs with "
-            "their answers, and the majority class, are to tell whether it or its "
-            "opposite is right. How often that goes wrong is counted in "
-            f"{_simulations(points)} a cell, and known exactly: a pair votes for, "
-            "against or not at all."
-        )
-    ]
-    if points:
-        blocks.append(_picture(points))
-    blocks += [_bound_check(points), _exact_check(points), _table(points)]
-    return Section(NAME, EXPERIMENTS[NAME].title, blocks)
+    counts = [point.n for point in points] or [N_TRIALS]
+    return section(
+        NAME,
+        Text(say(NAME, "intro", simulations=number_of(counts, "simulations"))),
+        _picture(points) if points else None,
+        _check("bound", points, _above_bound),
+        _check("exact", points, _not_exact),
+        _table(points),
+    )
 
 
 def _points(frame: pd.DataFrame) -> list[Point]:
@@ -117,28 +117,15 @@ def _points(frame: pd.DataFrame) -> list[Point]:
     sums = frame.groupby(["prior", "threshold", "m"])[["wrong", "repeats"]].sum()
     return [
         Point(float(prior), float(threshold), int(m), int(wrong), int(n))
-        for (prior, threshold, m), wrong, n in zip(
-            sums.index, sums["wrong"], sums["repeats"], strict=True
-        )
+        for (prior, threshold, m), wrong, n in sums.itertuples(name=None)
     ]
-
-
-def _simulations(points: list[Point]) -> str:
-    counts = [point.n for point in points] or [N_TRIALS]
-    return number_of(counts, "simulations")
 
 
 def _picture(points: list[Point]) -> Picture:
     return Picture(
         "assignment",
         lambda: _draw(points),
-        caption=(
-            "Top: error of each threshold; at 1/2 (dotted) both signs are equally "
-            "good. Middle: probability of a wrong class assignment, simulated "
-            "(dots with one standard error) and exact (lines). Bottom: the same "
-            "dots below the bound of Lemma 3 (dashed). Open triangles at the foot: "
-            "not wrong once in the simulation."
-        ),
+        caption=say(NAME, "caption"),
         alt="Error of thresholds, and probability of a wrong class assignment",
     )
 
@@ -157,18 +144,12 @@ def _draw(points: list[Point]) -> Any:
         upper.set_ylim(0, 1)
         for m, colour in zip(SIZES, _COLOURS, strict=True):
             here = [p for p in points if (p.prior, p.m) == (prior, m)]
-            for axes in (middle, lower):
+            laws = {"-": (middle, exact_failure), "--": (lower, bound)}
+            for style, (axes, law) in laws.items():
                 _simulated(axes, here, colour, floor)
-            exact = [exact_failure(prior, float(x), m) for x in line]
-            middle.plot(
-                line, np.clip(exact, floor / 10, 1), color=colour, linewidth=1.3,
-                label=f"m = {m}",
-            )  # fmt: skip
-            limit = [bound(prior, float(x), m) for x in line]
-            lower.plot(
-                line, np.clip(limit, floor / 10, 1), color=colour, linewidth=1.3,
-                linestyle="--",
-            )  # fmt: skip
+                values = np.clip([law(prior, float(x), m) for x in line], floor / 10, 1)
+                look = {"color": colour, "linewidth": 1.3, "linestyle": style}
+                axes.plot(line, values, label=f"m = {m}", **look)
         for axes in (middle, lower):
             axes.set_yscale("log")
             axes.set_ylim(floor, 1.5)
@@ -195,97 +176,55 @@ def _simulated(axes: Any, points: list[Point], colour: str, floor: float) -> Non
     )  # fmt: skip
 
 
-_FEW = f"Cells with fewer than {FEWEST_TRIALS} simulations are not tested."
+# The outcome in numbers, every exception, and whether the claim is refuted.
+Outcome = tuple[str, list[str], bool]
 
 
-def _tested(points: list[Point]) -> list[Point]:
-    return [point for point in points if point.n >= FEWEST_TRIALS]
-
-
-def _unknown(claim: str, tested: str, points: list[Point]) -> Check:
-    return unknown(
-        claim,
-        tested,
-        f"of {N_CELLS} cells",
-        started=bool(points),
-        n_known=len(_tested(points)),
-        needs=f"the {FEWEST_TRIALS} simulations",
+def _check(
+    key: str, points: list[Point], judge: Callable[[list[Point]], Outcome]
+) -> Check:
+    claim = Claim(NAME, key, N_CELLS, **WORDS)
+    known = [point for point in points if point.n >= FEWEST_TRIALS]
+    if check := claim.undecided(len(known), started=bool(points)):
+        return check
+    number, exceptions, refuted = judge(known)
+    return claim.check(
+        number, exceptions, refuted=refuted, n_run=N_CELLS, missing=_missing(points)
     )
 
 
-def _missing(points: list[Point]) -> str:
+def _missing(points: list[Point]) -> list[str]:
     n_full = sum(point.n >= N_TRIALS for point in points)
     if n_full >= N_CELLS:
-        return ""
+        return []
+    counts = {"n_run": len(points), "n_all": N_CELLS, "n_full": n_full}
     least = min((point.n for point in points), default=0)
-    return (
-        f"{len(points)} of {N_CELLS} cells have been run, {n_full} of them with "
-        f"{N_TRIALS:,} simulations; the fewest are {least:,}"
-    )
+    return [say(NAME, "missing", **counts, n_trials=N_TRIALS, least=least)]
 
 
-def _bound_check(points: list[Point]) -> Check:
-    claim = "No simulated error exceeds Lemma 3's bound"
-    tested = (
-        f"In none of the {N_CELLS} cells ({len(PRIORS)} priors, {len(THRESHOLDS)} "
-        f"thresholds, {len(SIZES)} sizes) are there so many wrong assignments that, "
-        "were the bound their probability, as many or more would have a chance below "
-        f"{100 * CHANCE / 2:.3g} %: a one-sided exact binomial test at the level of "
-        f"{LIMIT:.0f} standard errors. {_FEW}"
-    )
-    known = _tested(points)
-    if not enough(len(known), N_CELLS):
-        return _unknown(claim, tested, points)
-    above = [p for p in known if p.chance_above_bound < CHANCE / 2]
-    return Check(
-        claim,
-        tested,
-        "does not hold" if above else "holds",
-        f"{len(above)} of {len(known)} cells above",
-        [
-            f"{p}: {p.wrong:,} of {p.n:,}, bound {p.bound:.4g}; binomial test p = "
-            f"{p.chance_above_bound:.2g}"
-            for p in above
-        ],
-        _missing(points),
-    )
+def _above_bound(points: list[Point]) -> Outcome:
+    above = [p for p in points if p.chance_above_bound < CHANCE / 2]
+    exceptions = [
+        f"{p}: {p.wrong:,} of {p.n:,}, bound {p.bound:.4g}; binomial test p = "
+        f"{p.chance_above_bound:.2g}"
+        for p in above
+    ]
+    return f"{len(above)} of {len(points)} cells above", exceptions, bool(above)
 
 
-def _exact_check(points: list[Point]) -> Check:
-    claim = "The simulated error agrees with the exact probability"
-    tested = (
-        f"In each of the {N_CELLS} cells the rate lies within {LIMIT:.0f} standard "
-        "errors sqrt(p (1 − p) / n) of the exact probability p; cells beyond are "
-        "exceptions. It does not hold if in any cell the exact two-sided binomial "
-        f"test gives a chance below {CHANCE} / {N_CELLS} = {CHANCE / N_CELLS:.2g}. "
-        + _FEW
-    )
-    known = _tested(points)
-    if not enough(len(known), N_CELLS):
-        return _unknown(claim, tested, points)
-    refuted = [p for p in known if p.chance < CHANCE / N_CELLS]
-    beyond = [p for p in known if p in refuted or _is_beyond(p)]
-    number = f"{len(known) - len(beyond)} of {len(known)} cells agree"
+def _not_exact(points: list[Point]) -> Outcome:
+    refuted = [p for p in points if p.chance < CHANCE / N_CELLS]
+    beyond = [p for p in points if p in refuted or _is_beyond(p)]
+    number = f"{len(points) - len(beyond)} of {len(points)} cells agree"
     if beyond:
-        number += (
-            f"; the binomial test refutes {len(refuted)} of the {len(beyond)} others"
-        )
-    return Check(
-        claim,
-        tested,
-        "holds"
-        if not beyond
-        else "does not hold"
-        if refuted
-        else "holds with exceptions",
-        number,
-        [
-            f"{p}: {p.wrong:,} of {p.n:,}, exactly {p.exact:.3g}; binomial test p = "
-            f"{p.chance:.2g}"
-            for p in beyond
-        ],
-        _missing(points),
-    )
+        rest = f"{len(refuted)} of the {len(beyond)} others"
+        number += f"; the binomial test refutes {rest}"
+    exceptions = [
+        f"{p}: {p.wrong:,} of {p.n:,}, exactly {p.exact:.3g}; binomial test p = "
+        f"{p.chance:.2g}"
+        for p in beyond
+    ]
+    return number, exceptions, bool(refuted)
 
 
 def _is_beyond(point: Point) -> bool:
@@ -303,30 +242,29 @@ def _shown(probability: float) -> str:
 
 def _table(points: list[Point]) -> Table:
     known = {(p.prior, p.threshold, p.m): p for p in points}
-    rows = []
-    for prior in PRIORS:
-        for threshold in THRESHOLDS:
-            row = [
-                Cell(f"**{prior}**"),
-                Cell(f"{threshold}"),
-                Cell(f"{threshold_error(prior, threshold):.3f}"),
-            ]
-            for m in SIZES:
-                point = known.get((prior, threshold, m))
-                n = point.n if point else 0
-                row.append(
-                    Cell(
-                        _shown(point.rate) if point else "–",
-                        paper=f"{_shown(exact_failure(prior, threshold, m))}, ≤ "
-                        f"{_shown(bound(prior, threshold, m))}",
-                        note="" if n >= N_TRIALS else f"{n}/{N_TRIALS}",
-                    )
-                )
-            rows.append(row)
+
+    def cell(prior: float, threshold: float, m: int) -> Cell:
+        point = known.get((prior, threshold, m))
+        n = point.n if point else 0
+        exact, limit = (f(prior, threshold, m) for f in (exact_failure, bound))
+        return Cell(
+            _shown(point.rate) if point else "–",
+            paper=f"{_shown(exact)}, ≤ {_shown(limit)}",
+            note="" if n >= N_TRIALS else f"{n}/{N_TRIALS}",
+        )
+
+    rows = [
+        [
+            Cell(f"**{prior}**"),
+            Cell(f"{threshold}"),
+            Cell(f"{threshold_error(prior, threshold):.3f}"),
+            *(cell(prior, threshold, m) for m in SIZES),
+        ]
+        for prior, threshold in product(PRIORS, THRESHOLDS)
+    ]
     return Table(
         head=["prior", "threshold", "error", *(f"m = {m}" for m in SIZES)],
         rows=rows,
         labels=2,
-        caption="Probability of a wrong class assignment. Simulated, then "
-        "exact, then Lemma 3's bound.",
+        caption=say(NAME, "table"),
     )

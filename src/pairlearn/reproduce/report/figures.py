@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import re
 from contextlib import contextmanager
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pairlearn.reproduce.report.paper import SOLVER
 
@@ -16,15 +19,9 @@ if TYPE_CHECKING:
     from pairlearn.reproduce.report.statistics import Estimate
 
 __all__ = [
-    "INK",
-    "PANELS",
-    "colour_of",
-    "curve",
-    "inline",
-    "new_figure",
-    "render",
+    "INK", "PANELS", "colour_of", "curve", "inline", "new_figure", "render",
     "shared_legend",
-]
+]  # fmt: skip
 
 # A colour of text and axes that occurs nowhere else: on the page it becomes the
 # colour of the page's text, so that figures are legible on a dark page too.
@@ -49,36 +46,6 @@ COLOURS = {
 RIGHT, WRONG = "#56b4e9", "#e69f00"
 NETWORK = "PairNet"
 
-_SETTINGS: dict[Any, Any] = {
-    "svg.hashsalt": "pairlearn",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9.5,
-    "text.color": INK,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.8,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "grid.alpha": 0.25,
-    "grid.linewidth": 0.6,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "lines.linewidth": 1.8,
-    "lines.markersize": 4.5,
-    "mathtext.fontset": "dejavusans",
-}
-
 
 @contextmanager
 def _style() -> Iterator[None]:
@@ -87,7 +54,8 @@ def _style() -> Iterator[None]:
 
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+        path = str(files(__package__) / "figures.mplstyle")
+        mpl.rcParams.update(mpl.rc_params_from_file(path, use_default_template=False))
         yield
 
 
@@ -127,12 +95,10 @@ def curve(
     if not known:
         return
     colour = colour_of(method)
-    place = [a for a, _ in known]
-    means = [e.mean for _, e in known]
+    place, means = [a for a, _ in known], np.array([e.mean for _, e in known])
+    errors = np.array([e.error if e.tested else 0.0 for _, e in known])
     axes.plot(place, means, color=colour, label=label or method, **_line_of(method))
-    errors = [e.error if e.tested else 0.0 for _, e in known]
-    low = [mean - error for mean, error in zip(means, errors, strict=True)]
-    high = [mean + error for mean, error in zip(means, errors, strict=True)]
+    low, high = means - errors, means + errors
     axes.fill_between(place, low, high, color=colour, alpha=0.2, linewidth=0)
 
 

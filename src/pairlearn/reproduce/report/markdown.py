@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pairlearn.reproduce.report.blocks import (
-    MARKS,
-    VERDICTS,
-    Block,
-    Bullets,
-    Cell,
-    Check,
-    Legend,
-    Notes,
-    Picture,
-    Table,
-    Text,
-)
+from pairlearn.reproduce.report import blocks
+from pairlearn.reproduce.report.blocks import MARKS, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pairlearn.reproduce.report.blocks import Section
-
 __all__ = ["demote", "render"]
 
 
-def render(title: str, sections: list[Section]) -> str:
+def render(title: str, sections: list[blocks.Section]) -> str:
     """Return the report as Markdown, with figures as links to files beside it.
 
     Parameters
@@ -48,25 +35,25 @@ def render(title: str, sections: list[Section]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _lines(block: Block) -> Iterator[str]:
+def _lines(block: blocks.Block) -> Iterator[str]:
     match block:
-        case Text(text):
+        case blocks.Text(text):
             yield text
-        case Notes(text):
+        case blocks.Notes(text):
             yield text.strip()
-        case Bullets(title, items):
+        case blocks.Bullets(title, items):
             yield f"{title}:"
             yield ""
             yield from (f"- {item}" for item in items)
-        case Legend():
+        case blocks.Legend():
             yield (
                 "; ".join(f"{mark} {meaning}" for mark, meaning in MARKS.values()) + "."
             )
-        case Picture():
+        case blocks.Picture():
             yield f"![{block.alt}](figures/{block.name}.svg)"
             yield ""
             yield f"*{block.caption}*"
-        case Check():
+        case blocks.Check():
             yield (
                 f"**{VERDICTS[block.verdict]} {block.claim}: {block.label}.** "
                 f"{block.tested} Result: {block.outcome}."
@@ -74,11 +61,11 @@ def _lines(block: Block) -> Iterator[str]:
             if block.exceptions:
                 yield ""
                 yield from (f"- {item}" for item in block.exceptions)
-        case Table():
+        case blocks.Table():
             yield from _table(block)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: blocks.Table) -> Iterator[str]:
     yield table.caption
     yield ""
     yield _row(table.head)
@@ -96,7 +83,7 @@ def _row(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: blocks.Cell) -> str:
     text = f"**{cell.text}**" if cell.bold else cell.text
     if cell.badge:
         text = f"{VERDICTS[cell.badge]} {text}"

@@ -9,19 +9,18 @@ import numpy as np
 
 from pairlearn.reproduce.assignment import NAIVE
 from pairlearn.reproduce.experiment import Options
-from pairlearn.reproduce.report.blocks import Block, Check, Picture, Section, Text
-from pairlearn.reproduce.report.figures import (
-    INK,
-    RIGHT,
-    WRONG,
-    new_figure,
-)
-from pairlearn.reproduce.report.paper import EXPERIMENTS
-from pairlearn.reproduce.report.progress import enough, unknown
+from pairlearn.reproduce.report.blocks import Check, Picture, Text
+from pairlearn.reproduce.report.figures import INK, RIGHT, WRONG, new_figure
+from pairlearn.reproduce.report.paper import section
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim
+from pairlearn.reproduce.report.words import say
 from pairlearn.trust.theory import naive_assignment_is_right
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pairlearn.reproduce.report.blocks import Section
+    from pairlearn.reproduce.report.progress import Failed
 
 __all__ = ["build"]
 
@@ -33,31 +32,21 @@ _PLACE = ("prior", "false_negative", "false_positive")
 Place = tuple[float, ...]
 
 
-def build(frame: pd.DataFrame) -> Section:
+def build(frame: pd.DataFrame, _: Failed = NO_FAILURES) -> Section:
     """Return the section of the naive rule."""
-    blocks: list[Block] = [
-        Text(
-            "The naive rule calls the larger group the majority class, without any "
-            "answer. Whether that is right depends on R+ = P(y = +1, said −1) and "
-            "R− = P(y = −1, said +1): at every prior there are classifiers for which "
-            "it is wrong, however many points one has."
-        )
-    ]
-    if len(frame):
-        blocks.append(_picture(frame))
-    blocks.append(_check(frame))
-    return Section(NAME, EXPERIMENTS[NAME].title, blocks)
+    return section(
+        NAME,
+        Text(say(NAME, "intro")),
+        _picture(frame) if len(frame) else None,
+        _check(frame),
+    )
 
 
 def _picture(frame: pd.DataFrame) -> Picture:
     return Picture(
         "naive-assignment",
         lambda: _draw(frame),
-        caption=(
-            "Where the naive rule finds the right sign (blue) and where not "
-            "(orange), by the formula of Appendix B; dots and crosses: the rule "
-            "applied to simulated points."
-        ),
+        caption=say(NAME, "caption"),
         alt="Areas in which the naive rule is right and wrong, for two priors",
     )
 
@@ -68,11 +57,8 @@ def _draw(frame: pd.DataFrame) -> Any:
 
     priors = [p for p in PRIORS if p in set(frame["prior"])] or list(PRIORS)
     figure = new_figure(8.4, 4.8)
-    for axes, prior in zip(
-        np.atleast_1d(figure.subplots(1, len(priors), width_ratios=priors)),
-        priors,
-        strict=True,
-    ):
+    panels = np.atleast_1d(figure.subplots(1, len(priors), width_ratios=priors))
+    for axes, prior in zip(panels, priors, strict=True):
         _areas(axes, prior)
         here = frame[frame["prior"] == prior]
         for flag, marker in ((True, "o"), (False, "x")):
@@ -81,8 +67,7 @@ def _draw(frame: pd.DataFrame) -> Any:
                 dots["false_negative"], dots["false_positive"], linestyle="none",
                 marker=marker, markersize=2.6, color=INK, markeredgewidth=0.8,
             )  # fmt: skip
-        side = "above" if prior > 0.5 else "below"
-        axes.set_title(f"prior {prior}, {side} 1/2")
+        axes.set_title(f"prior {prior}, {'above' if prior > 0.5 else 'below'} 1/2")
         axes.set_xlabel("R+: positives missed")
         axes.set_ylabel("R−: negatives missed")
         axes.set_aspect("equal")
@@ -116,19 +101,15 @@ def _areas(axes: Any, prior: float) -> None:
 
 
 def _check(frame: pd.DataFrame) -> Check:
-    claim = "The naive rule fails where the formula says"
-    tested = (
-        "The simulated outcome equals the formula at each point of the grid that is "
-        "not close to a border. Close means that |−2R+ + 2R− + 2p − 1| or "
-        "|1 − 2R+ − 2R−| is below {border}. Up to 1 % of differences are exceptions."
-    )
-    if not len(frame):
-        return Check(claim, tested.format(border=BORDER), "not run yet", "0 points")
+    grid = _grid()
     border = BORDER
     n_points = float(frame["points" if "points" in frame else "m"].min())
     if n_points > 0:
         # Three standard deviations of a mean of signs.
         border = max(border, 3 / math.sqrt(n_points))
+    claim = Claim(NAME, "formula", len(grid), border=f"{border:.3g}")
+    if not len(frame):
+        return Check(claim.text, claim.tested, "not run yet", "0 points")
     n_known = n_same = 0
     exceptions = []
     for prior, group in frame.groupby("prior"):
@@ -145,28 +126,15 @@ def _check(frame: pd.DataFrame) -> Check:
             f"{'right' if right[i] else 'wrong'} in the simulation"
             for i in np.flatnonzero(far & ~same)
         ]
-    grid = _grid()
-    if not enough(n_known, len(grid)):
-        return unknown(
-            claim,
-            tested.format(border=f"{border:.3g}"),
-            f"of {len(grid)} points",
-            started=True,
-            n_known=n_known,
-            needs="the distance from a border",
-        )
-    return Check(
-        claim,
-        tested.format(border=f"{border:.3g}"),
-        "holds"
-        if not exceptions
-        else "holds with exceptions"
-        if n_same >= 0.99 * n_known
-        else "does not hold",
+    if check := claim.undecided(n_known, started=True):
+        return check
+    return claim.check(
         f"{n_same} of {n_known} points agree; {len(frame) - n_known} more are close to "
         "a border",
         exceptions,
-        _missing(frame, grid),
+        refuted=n_same < 0.99 * n_known,
+        n_run=len(grid),
+        missing=[_missing(frame, grid)],
     )
 
 

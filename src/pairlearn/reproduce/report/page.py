@@ -9,25 +9,12 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from pairlearn.reproduce.report.blocks import (
-    MARKS,
-    VERDICTS,
-    Block,
-    Bullets,
-    Cell,
-    Check,
-    Legend,
-    Notes,
-    Picture,
-    Table,
-    Text,
-)
+from pairlearn.reproduce.report import blocks
+from pairlearn.reproduce.report.blocks import MARKS, VERDICTS
 from pairlearn.reproduce.report.figures import inline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from pairlearn.reproduce.report.blocks import Section, Verdict
 
 __all__ = ["render"]
 
@@ -36,7 +23,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("i
 _LONG = 6  # a longer list is folded away
 _COLUMNS, _PHONE = 10, 55  # columns, and characters in a row, that need no scrolling
 
-_CLASSES: dict[Verdict, str] = {
+_CLASSES: dict[blocks.Verdict, str] = {
     "holds": "good",
     "holds with exceptions": "partly",
     "does not hold": "bad",
@@ -45,7 +32,9 @@ _CLASSES: dict[Verdict, str] = {
 }
 
 
-def render(title: str, sections: list[Section], drawings: Mapping[str, str]) -> str:
+def render(
+    title: str, sections: list[blocks.Section], drawings: Mapping[str, str]
+) -> str:
     """Return the report as a page that needs no other file.
 
     Parameters
@@ -69,67 +58,44 @@ def render(title: str, sections: list[Section], drawings: Mapping[str, str]) -> 
         f'<a href="#{section.name}">{_inline(section.title)}</a>'
         for section in sections
     )
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(title)}</title>
-<style>
-{css}
-</style>
-</head>
-<body>
-<header>
-<h1>{escape(title)}</h1>
-<nav>
-{links}
-</nav>
-</header>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
+    skeleton = (files(__package__) / "page.html").read_text("utf-8")
+    return skeleton.format(title=escape(title), css=css, links=links, body=body)
 
 
 def _inline(text: str) -> str:
     return str(_MARKDOWN.renderInline(text))
 
 
-def _section(section: Section, drawings: Mapping[str, str]) -> Iterator[str]:
+def _section(section: blocks.Section, drawings: Mapping[str, str]) -> Iterator[str]:
     yield f'<section id="{section.name}">'
     yield f"<h2>{_inline(section.title)}</h2>"
     for block in section.blocks:
-        if isinstance(block, Picture):
-            yield from _figure(block, drawings[block.name])
-        else:
-            yield from _block(block)
+        yield from _block(block, drawings)
     yield "</section>"
 
 
-def _block(block: Block) -> Iterator[str]:
+def _block(block: blocks.Block, drawings: Mapping[str, str]) -> Iterator[str]:
     match block:
-        case Text(text):
+        case blocks.Text(text):
             yield f"<p>{_inline(text)}</p>"
-        case Notes(text):
+        case blocks.Notes(text):
             yield str(_MARKDOWN.render(text)).strip()
-        case Bullets(title, items):
+        case blocks.Bullets(title, items):
             yield from _list(title, items)
-        case Legend():
+        case blocks.Legend():
             yield '<ul class="legend">'
             for name, (mark, meaning) in MARKS.items():
                 yield f'<li><span class="{name}">{mark}</span> {escape(meaning)}</li>'
             yield "</ul>"
-        case Check():
+        case blocks.Picture():
+            yield from _figure(block, drawings[block.name])
+        case blocks.Check():
             yield from _check(block)
-        case Table():
+        case blocks.Table():
             yield from _table(block)
 
 
-def _figure(picture: Picture, svg: str) -> Iterator[str]:
+def _figure(picture: blocks.Picture, svg: str) -> Iterator[str]:
     yield f'<figure id="figure-{picture.name}">'
     yield f'<div class="drawing">{inline(picture, svg)}</div>'
     yield f"<figcaption>{_inline(picture.caption)}</figcaption>"
@@ -150,11 +116,11 @@ def _list(title: str, items: list[str], *, shown: int = _LONG) -> Iterator[str]:
         yield "</details>"
 
 
-def _badge(verdict: Verdict, label: str) -> str:
+def _badge(verdict: blocks.Verdict, label: str) -> str:
     return f'<span class="badge {_CLASSES[verdict]}">{VERDICTS[verdict]} {label}</span>'
 
 
-def _check(check: Check) -> Iterator[str]:
+def _check(check: blocks.Check) -> Iterator[str]:
     yield f'<div class="check {_CLASSES[check.verdict]}">'
     yield f"<p><strong>{_inline(check.claim)}</strong> "
     yield f"{_badge(check.verdict, check.label)}</p>"
@@ -165,7 +131,7 @@ def _check(check: Check) -> Iterator[str]:
     yield "</div>"
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: blocks.Table) -> Iterator[str]:
     yield f'<figure class="table{_width(table)}">'
     yield f"<figcaption>{_inline(table.caption)}</figcaption>"
     yield '<div class="scroll" tabindex="0">'
@@ -195,7 +161,7 @@ def _table(table: Table) -> Iterator[str]:
     yield "</figure>"
 
 
-def _width(table: Table) -> str:
+def _width(table: blocks.Table) -> str:
     """Return the class of a table that is wider than a phone, or than most windows."""
     if len(table.head) > _COLUMNS:
         return " widest"
@@ -207,7 +173,7 @@ def _width(table: Table) -> str:
     return " wide" if n_characters > _PHONE else ""
 
 
-def _cell_width(table: Table, cell: Cell) -> int:
+def _cell_width(table: blocks.Table, cell: blocks.Cell) -> int:
     return _least([cell.text, cell.paper, cell.note], wraps=table.words)
 
 
@@ -217,7 +183,7 @@ def _least(texts: list[str], *, wraps: bool) -> int:
     return max((len(piece.strip("*")) for piece in pieces), default=0)
 
 
-def _classes(table: Table, column: int, *more: str) -> str:
+def _classes(table: blocks.Table, column: int, *more: str) -> str:
     names = [name for name in more if name]
     if column < min(table.labels, 2):
         names.append(f"label{column}")
@@ -226,7 +192,7 @@ def _classes(table: Table, column: int, *more: str) -> str:
     return f' class="{" ".join(names)}"' if names else ""
 
 
-def _cell(table: Table, column: int, cell: Cell, span: int) -> str:
+def _cell(table: blocks.Table, column: int, cell: blocks.Cell, span: int) -> str:
     text = _badge(cell.badge, cell.text) if cell.badge else _inline(cell.text)
     if cell.link:
         text = f'<a href="#{cell.link}">{text}</a>'

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pairlearn.reproduce.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Section,
-    Table,
-    Text,
-)
-from pairlearn.reproduce.report.paper import EXPERIMENTS
+from pairlearn.reproduce.report.blocks import Bullets, Cell, Table, Text
+from pairlearn.reproduce.report.paper import EXPERIMENTS, section
+from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pandas as pd
 
+    from pairlearn.reproduce.report.blocks import Block, Section
     from pairlearn.reproduce.store import Key
 
 __all__ = ["build", "choose", "duration"]
+
+NAME = "settings"
 
 
 def build(
@@ -57,65 +52,48 @@ def build(
     -------
     Section
     """
-    keys = sorted(keys)
-    blocks: list[Block] = [
+    items = _settings(sorted(keys))
+    return section(
+        NAME,
         Text("What was run:"),
         _experiments(stored),
-        *_failures(failures),
-        *_attention(left_out),
-        Bullets(
-            "Settings of each experiment, as they stand in the store", _settings(keys)
-        ),
-        *_versions(stored, frames, runs),
-        Text(
-            "To make this report again: the commands above, in their order and each "
-            "with `--out DIR`, then `pairlearn report DIR`. For the full one: "
-            "`pairlearn reproduce all --out DIR`. A run that is stopped goes on where "
-            "it was; the same store gives the same report, byte for byte."
-        ),
-    ]
-    return Section("settings", "Settings, versions, seeds and time", blocks)
+        _failures(failures) if len(failures) else None,
+        Bullets(say(NAME, "left_out"), left_out) if left_out else None,
+        Bullets("Settings of each experiment, as they stand in the store", items),
+        *(_versions(stored, frames, runs) if len(runs) else []),
+        Text(say(NAME, "again")),
+        title="Settings, versions, seeds and time",
+    )
 
 
 def _experiments(stored: dict[str, pd.DataFrame]) -> Table:
     rows = []
-    total = 0.0
     for name, experiment in EXPERIMENTS.items():
         frame = stored[name]
-        seconds = float(frame["seconds"].sum())
-        total += seconds
-        rows.append(
-            [
-                Cell(f"`{name}`"),
-                Cell(experiment.where),
-                Cell(f"{len(frame):,}", note=_repeats(frame)),
-                Cell(_ranges(frame["seed"])),
-                Cell(f"{frame['method'].nunique()}"),
-                Cell(duration(seconds)),
-            ]
-        )
+        row = [
+            f"`{name}`",
+            experiment.where,
+            f"{len(frame):,}",
+            _ranges(frame["seed"]),
+            f"{frame['method'].nunique()}",
+            duration(float(frame["seconds"].sum())),
+        ]
+        rows.append([Cell(text) for text in row])
+        if "repeats" in frame:
+            note = f"{int(frame['repeats'].sum()):,} assignments"
+            rows[-1][2] = Cell(row[2], note=note)
     count = sum(len(frame) for frame in stored.values())
-    blank = Cell("")
-    last = [Cell("all"), blank, Cell(f"{count:,}"), blank, blank, Cell(duration(total))]
+    total = sum(float(frame["seconds"].sum()) for frame in stored.values())
+    last = ["all", "", f"{count:,}", "", "", duration(total)]
     return Table(
         head=["experiment", "in the paper", "trials", "seeds", "methods", "total time"],
         words=True,
-        rows=[*rows, last],
-        caption="Trials in the store, those that the report leaves out included; one "
-        "of `fig-assignment` stands for many assignments. Total time: the sum over "
-        "the trials, of one core each; runs in parallel take less.",
+        rows=[*rows, [Cell(text) for text in last]],
+        caption=say(NAME, "experiments"),
     )
 
 
-def _repeats(frame: pd.DataFrame) -> str:
-    if "repeats" not in frame:
-        return ""
-    return f"{int(frame['repeats'].sum()):,} assignments"
-
-
-def _failures(failures: pd.DataFrame) -> list[Block]:
-    if not len(failures):
-        return []
+def _failures(failures: pd.DataFrame) -> Bullets:
     items = []
     for key, group in failures.groupby(["experiment", "dataset", "method"]):
         experiment, dataset, method = key
@@ -128,11 +106,7 @@ def _failures(failures: pd.DataFrame) -> list[Block]:
             f"{_ranges(group['m'])}; seeds {_ranges(group['seed'])}): "
             f"`{problem}`{more}"
         )
-    title = (
-        f"**Failed:** {len(failures):,} trials, which are in no number; the next run "
-        "tries them again"
-    )
-    return [Bullets(title, items)]
+    return Bullets(say(NAME, "failed", n_failed=len(failures)), items)
 
 
 def duration(seconds: float) -> str:
@@ -203,7 +177,7 @@ def _settings(keys: list[Key]) -> list[str]:
 
 
 def choose(
-    frames: dict[str, pd.DataFrame], keys: Iterable[Key]
+    frames: dict[str, pd.DataFrame],
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Keep one setting for each number, so that no mean is taken over several.
 
@@ -215,8 +189,6 @@ def choose(
     ----------
     frames : dict of DataFrame
         The trials of each experiment.
-    keys : iterable of tuple
-        The keys of all trials.
 
     Returns
     -------
@@ -225,126 +197,74 @@ def choose(
     left_out : list of str
         The others, in words.
     """
-    counts: dict[tuple[str, str, str, int], Counter[str]] = defaultdict(Counter)
-    names: dict[str, set[str]] = defaultdict(set)
-    for experiment, dataset, method, settings, m, _ in keys:
-        fixed = _fixed(settings)
-        counts[experiment, dataset, method, m][json.dumps(fixed)] += 1
-        names[experiment] |= set(fixed)
-    frames, left_out = dict(frames), []
-    for (experiment, dataset, method, m), found in sorted(counts.items()):
-        if len(found) < 2 or experiment not in frames:
+    kept, left_out = dict(frames), []
+    for experiment, frame in sorted(frames.items()):
+        if not len(frame):
             continue
-        frame = frames[experiment]
-        here = (frame["dataset"] == dataset) & (frame["method"] == method)
-        here &= frame["m"] == m
-        rows = {
-            text: here & _with(frame, json.loads(text), names[experiment])
-            for text in found
-        }
-        latest = {text: int(frame[rows[text]]["run"].max()) for text in found}
-        best, *others = sorted(
-            found, key=lambda text: (-found[text], -latest[text], text)
-        )
-        frames[experiment] = frame[~here | rows[best]]
-        for text in others:
-            why = (
-                "which are more"
-                if found[text] < found[best]
-                else f"which are as many, from a later run ({latest[best]}, not "
-                f"{latest[text]})"
-                if latest[text] < latest[best]
-                else "which are as many, of the same run, and come first by name"
+        fixed = frame["settings"].map(lambda text: json.dumps(_fixed(text)))
+        for key, group in frame.groupby(["dataset", "method", "m"]):
+            runs = group.groupby(fixed[group.index])["run"].agg(["size", "max"])
+            best, *others = sorted(
+                runs.itertuples(), key=lambda row: (-row.size, -row.max, row.Index)
             )
-            left_out.append(
-                f"`{experiment}`, {dataset}, {method}, m = {m}: {found[text]} trials "
-                f"with {_words(json.loads(text))}; shown: {found[best]} with "
-                f"{_words(json.loads(best))}, {why}"
-            )
-    return frames, left_out
+            for other in others:
+                rows = group.index[fixed[group.index] == other.Index]
+                kept[experiment] = kept[experiment].drop(rows)
+                shown, hidden = (_words(json.loads(r.Index)) for r in (best, other))
+                left_out.append(
+                    f"`{experiment}`, {key[0]}, {key[1]}, m = {key[2]}: {other.size} "
+                    f"trials with {hidden}; shown: {best.size} with {shown}, "
+                    f"{_why(best, other)}"
+                )
+    return kept, left_out
 
 
-def _with(
-    frame: pd.DataFrame, settings: dict[str, object], names: Iterable[str]
-) -> pd.Series[bool]:
-    """Return which trials have exactly these settings."""
-    same = frame["run"].notna()
-    for name in names:
-        wanted = settings.get(name)
-        if wanted is None:
-            same &= frame[name].isna()
-        else:
-            # One by one: a setting may be a list, which pandas would spread out.
-            same &= np.array([value == wanted for value in frame[name]], dtype=bool)
-    return same
-
-
-def _attention(left_out: list[str]) -> list[Block]:
-    if not left_out:
-        return []
-    title = "**Left out,** so that no mean is taken over several settings"
-    return [Bullets(title, left_out)]
+def _why(best: Any, other: Any) -> str:
+    """Return why the trials of one setting are shown, and not those of another."""
+    if other.size < best.size:
+        return "which are more"
+    if other.max < best.max:
+        runs = f"({best.max}, not {other.max})"
+        return f"which are as many, from a later run {runs}"
+    return "which are as many, of the same run, and come first by name"
 
 
 def _versions(
-    stored: dict[str, pd.DataFrame],
-    frames: dict[str, pd.DataFrame],
-    runs: pd.DataFrame,
+    stored: dict[str, pd.DataFrame], frames: dict[str, pd.DataFrame], runs: pd.DataFrame
 ) -> list[Block]:
-    if not len(runs):
-        return []
     names = [name for name in runs.columns if name not in ("run", "started", "command")]
     table = runs.fillna("–").astype(dict.fromkeys(names, str))
     version = {
         int(row["run"]): tuple(row[name] for name in names)
         for row in table.to_dict("records")
     }
-    counts: dict[int, int] = defaultdict(int)
-    for frame in stored.values():
-        for run, count in frame["run"].value_counts().items():
-            counts[int(run)] += int(count)
+    counts = Counter(int(run) for frame in stored.values() for run in frame["run"])
     rows = []
     for values in dict.fromkeys(version.values()):
         used = [run for run in version if version[run] == values]
         started = table[table["run"].isin(used)]["started"]
         span = f"{min(started)} to {max(started)}" if len(used) > 1 else min(started)
         n_trials = sum(counts[run] for run in used)
-        rows.append(
-            [
-                Cell(_ranges(used)),
-                *(Cell(value) for value in values),
-                Cell(span),
-                Cell(f"{n_trials:,}"),
-            ]
-        )
+        row = [_ranges(used), *values, span, f"{n_trials:,}"]
+        rows.append([Cell(text) for text in row])
+    explained = [say(NAME, name) for name in ("source", "commit") if name in names]
+    head = f" In the head, {'; '.join(explained)}." if explained else ""
     commands = list(dict.fromkeys(f"`{command}`" for command in table["command"]))
     blocks: list[Block] = [
         Table(
             head=["runs", *names, "started", "trials"],
             words=True,
             rows=rows,
-            caption="Runs with the same versions in one row." + _explained(names),
+            caption="Runs with the same versions in one row." + head,
         ),
         Bullets("Commands of these runs", commands),
     ]
     several = _several(frames, version, names)
     if several:
-        title = "Numbers that come from more than one version"
-        blocks.append(Bullets(f"**{title}**", several))
+        blocks.append(Bullets(say(NAME, "several"), several))
     elif len(rows) > 1:
         blocks.append(Text("Each number comes from one version alone."))
     return blocks
-
-
-def _explained(names: list[str]) -> str:
-    meanings = {
-        "source": "a digest of the code that the results come from, which changes "
-        "whenever that code does",
-        "commit": "that of the checkout it was run from, with “-dirty” if there were "
-        "changes on top of it",
-    }
-    here = [f"“{name}” is {text}" for name, text in meanings.items() if name in names]
-    return f" In the head, {'; '.join(here)}." if here else ""
 
 
 def _several(

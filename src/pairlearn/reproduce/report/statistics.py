@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
     from pairlearn.data.types import Floats
 
 __all__ = [
-    "Estimate",
-    "agreement",
-    "best_of",
-    "distance",
-    "estimate",
-    "log_log_slope",
-    "paired_difference",
+    "NOISE", "Estimate", "Means", "agreement", "beside", "best_of", "distance",
+    "estimate", "grouped", "log_log_slope", "means_of", "paired_difference",
     "spread",
-]
+]  # fmt: skip
+
+NOISE = 2.0  # standard errors of a difference that chance explains
 
 
 @dataclass(frozen=True)
@@ -39,11 +37,19 @@ class Estimate:
         Its standard error; nan with fewer than two trials.
     n : int
         Number of trials.
+    failed : tuple of int
+        The seeds of those that failed, and are not among the n.
     """
 
     mean: float
     error: float
     n: int
+    failed: tuple[int, ...] = ()
+
+    @property
+    def n_ended(self) -> int:
+        """How many trials have ended, with a result or in failure."""
+        return self.n + len(set(self.failed))
 
     @property
     def tested(self) -> bool:
@@ -58,13 +64,15 @@ class Estimate:
         return f"{round(self.mean, 1) + 0.0:.1f} ({error})"
 
 
-def estimate(values: Iterable[float]) -> Estimate:
+def estimate(values: Iterable[float], failed: Iterable[int] = ()) -> Estimate:
     """Return mean and standard error of some values.
 
     Parameters
     ----------
     values : iterable of float
         One value a trial.
+    failed : iterable of int
+        The seeds of trials that failed.
 
     Returns
     -------
@@ -79,7 +87,65 @@ def estimate(values: Iterable[float]) -> Estimate:
     n = len(array)
     mean = float(array.mean()) if n else math.nan
     error = float(array.std(ddof=1)) / math.sqrt(n) if n >= 2 else math.nan
-    return Estimate(mean, error, n)
+    return Estimate(mean, error, n, tuple(failed))
+
+
+class Means(dict[Any, Estimate]):
+    """Means by what they are the means of; what was never run has an empty one."""
+
+    def __missing__(self, _: object) -> Estimate:
+        return estimate([])
+
+    @property
+    def run(self) -> dict[Any, Estimate]:
+        """Those with trials; of the others, all trials failed."""
+        return {key: value for key, value in self.items() if value.n}
+
+
+def grouped(frame: pd.DataFrame, by: str | list[str]) -> dict[Any, pd.DataFrame]:
+    """Return the trials by the values of some columns.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Trials; without any, it may lack the columns.
+    by : str or list of str
+        The columns.
+
+    Returns
+    -------
+    dict of DataFrame
+    """
+    return dict(iter(frame.groupby(by))) if len(frame) else {}
+
+
+def means_of(
+    trials: Mapping[Any, pd.DataFrame],
+    failed: Mapping[Any, Sequence[int]] = MappingProxyType({}),
+    *,
+    accuracy: bool = False,
+) -> Means:
+    """Return the mean errors in percent, or the accuracies.
+
+    Parameters
+    ----------
+    trials : dict of DataFrame
+        Those of `grouped`.
+    failed : dict of list
+        The seeds that failed, by the same keys.
+    accuracy : bool
+        Whether to take 100 minus the error.
+
+    Returns
+    -------
+    Means
+    """
+    means = Means({key: estimate([], seeds) for key, seeds in failed.items()})
+    for key, group in trials.items():
+        percent = 100 * group["error"]
+        values = 100 - percent if accuracy else percent
+        means[key] = estimate(values, failed.get(key, ()))
+    return means
 
 
 def distance(ours: Estimate, other: Estimate) -> float:
@@ -102,6 +168,17 @@ def distance(ours: Estimate, other: Estimate) -> float:
     if not (ours.tested and other.tested):
         return math.nan
     return _ratio(ours.mean - other.mean, math.hypot(ours.error, other.error))
+
+
+def beside(ours: Estimate, paper: Estimate) -> str:
+    """Return our mean against the paper's, in words.
+
+    Examples
+    --------
+    >>> beside(Estimate(13.0, 0.3, 20), Estimate(10.0, 0.4, 20))
+    '13.0 (0.3) against 10.0 (0.4), z = +6.0'
+    """
+    return f"{ours} against {paper}, z = {distance(ours, paper):+.1f}"
 
 
 def agreement(ours: Estimate, paper: Estimate | None, limit: float = 3.0) -> str:
@@ -171,25 +248,26 @@ def _p_above(value: Estimate, best: Estimate) -> float:
     return float(stdtr(freedom, -distance(value, best)))
 
 
-def paired_difference(one: pd.DataFrame, two: pd.DataFrame, column: str) -> Estimate:
-    """Return the mean of one minus two over the seeds that both have.
+def paired_difference(
+    one: pd.DataFrame, two: pd.DataFrame, failed: Iterable[int] = ()
+) -> Estimate:
+    """Return the mean error of one minus that of two over the seeds that both have.
 
     Parameters
     ----------
     one, two : DataFrame
-        Trials with the columns seed and `column`; without trials, with any columns.
-    column : str
-        What is compared.
+        Trials with the columns seed and error; without trials, with any columns.
+    failed : iterable of int
+        The seeds of trials that failed.
 
     Returns
     -------
     Estimate
     """
     if not (len(one) and len(two)):
-        return estimate([])
-    left = one.groupby("seed")[column].mean()
-    right = two.groupby("seed")[column].mean()
-    return estimate((left - right).dropna())
+        return estimate([], failed)
+    left, right = (some.groupby("seed")["error"].mean() for some in (one, two))
+    return estimate((left - right).dropna(), failed)
 
 
 def log_log_slope(table: Floats, m: Floats, n_boot: int = 1000) -> tuple[float, float]:

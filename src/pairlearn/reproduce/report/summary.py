@@ -5,94 +5,73 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pairlearn.reproduce.report.blocks import (
-    VERDICTS,
-    Block,
-    Bullets,
-    Cell,
-    Section,
-    Table,
-    Text,
-)
-from pairlearn.reproduce.report.paper import EXPERIMENTS
+from pairlearn.reproduce.report.blocks import VERDICTS, Bullets, Cell, Table, Text
+from pairlearn.reproduce.report.paper import EXPERIMENTS, section
+from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pairlearn.reproduce.report.blocks import Check, Verdict
+    from pairlearn.reproduce.report.blocks import Check, Section
 
 __all__ = ["build", "command"]
 
-MEANINGS: dict[Verdict, str] = {
-    "holds": "without any exception",
-    "holds with exceptions": "every exception is named in the section",
-    "does not hold": "by the rule that the check states",
-    "too few trials": "run, but not often enough for a test, or less than a tenth of "
-    "what is planned",
-    "not run yet": "the command for it is named",
-}
+NAME = "summary"
 
 
 def build(stored: dict[str, pd.DataFrame], sections: list[Section]) -> Section:
     """Return the summary of the other sections."""
-    done = [name for name, frame in stored.items() if len(frame)]
-    missing = [name for name in EXPERIMENTS if name not in done]
-    checks = [check for section in sections for check in section.checks]
+    missing = [
+        f"`{name}`, {experiment.title}: {command(name)}"
+        for name, experiment in EXPERIMENTS.items()
+        if not len(stored[name])
+    ]
+    checks = [check for one in sections for check in one.checks]
     counts = Counter(check.verdict for check in checks)
-    n_trials = sum(len(frame) for frame in stored.values())
     outcome = ", ".join(
-        f"{counts[verdict]} {_plural(verdict, counts[verdict])}"
+        f"{counts[verdict]} "
+        + say(NAME, "one" if counts[verdict] == 1 else "several", verdict)
         for verdict in VERDICTS
         if counts[verdict]
     )
-    blocks: list[Block] = [
-        Text(
-            "“Pairwise Supervision Can Provably Elicit a Decision Boundary” (Bao, "
-            "Shimada, Xu, Sato and Sugiyama, AISTATS 2022) learns a classifier of "
-            "points from answers about pairs: same class, or different? Here are its "
-            "experiments, run again with pairlearn on the same data, with our numbers "
-            "beside the printed ones."
-        ),
-        Text(
-            f"{len(done)} of {len(EXPERIMENTS)} experiments have results, "
-            f"{n_trials:,} trials in the store. Of {len(checks)} checks {outcome}."
-            + _partial(checks)
-        ),
-    ]
-    if missing:
-        blocks.append(
-            Bullets(
-                "Not run yet",
-                [f"`{name}`, {EXPERIMENTS[name].title}: {command(name)}"
-                 for name in missing],
-            )
-        )  # fmt: skip
-    blocks.append(
-        Table(
-            head=["experiment", "claim", "verdict", "outcome"],
-            words=True,
-            rows=[
-                [
-                    Cell(section.title, link=section.name),
-                    Cell(check.claim),
-                    Cell(check.label, badge=check.verdict),
-                    Cell(check.outcome),
-                ]
-                for section in sections
-                for check in section.checks
-            ],
-            caption="Every check; what exactly was tested stands in the section of the "
-            "experiment.",
-            footnotes=[
-                "; ".join(
-                    f"{VERDICTS[verdict]} {verdict}: {meaning}"
-                    for verdict, meaning in MEANINGS.items()
-                )
-                + "."
-            ],
-        )
+    found = say(
+        NAME,
+        "counts",
+        n_done=len(EXPERIMENTS) - len(missing),
+        n_all=len(EXPERIMENTS),
+        n_trials=sum(len(frame) for frame in stored.values()),
+        n_checks=len(checks),
+        outcome=outcome,
     )
-    return Section("summary", "Summary", blocks)
+    rows = [
+        [
+            Cell(one.title, link=one.name),
+            Cell(check.claim),
+            Cell(check.label, badge=check.verdict),
+            Cell(check.outcome),
+        ]
+        for one in sections
+        for check in one.checks
+    ]
+    meanings = [
+        f"{mark} {verdict}: {say(NAME, 'meanings', verdict)}"
+        for verdict, mark in VERDICTS.items()
+    ]
+    table = Table(
+        head=["experiment", "claim", "verdict", "outcome"],
+        words=True,
+        rows=rows,
+        caption=say(NAME, "caption"),
+        footnotes=["; ".join(meanings) + "."],
+    )
+    return section(
+        NAME,
+        Text(say(NAME, "intro")),
+        Text(found + _partial(checks)),
+        Bullets("Not run yet", missing) if missing else None,
+        table,
+        title="Summary",
+    )
 
 
 def _partial(checks: list[Check]) -> str:
@@ -103,25 +82,8 @@ def _partial(checks: list[Check]) -> str:
     which = f"{n_partial} of the {len(decided)} verdicts"
     if n_partial == len(decided):
         which = f"all {n_partial} verdicts" if n_partial > 1 else "the one verdict"
-    return (
-        f" **Not final:** {which} {'rests' if n_partial == 1 else 'rest'} on part of "
-        "the trials, marked “so far”."
-    )
-
-
-def _plural(verdict: str, count: int) -> str:
-    if count == 1:
-        return {
-            "too few trials": "has too few trials",
-            "not run yet": "has not been run yet",
-        }.get(verdict, verdict)
-    return {
-        "holds": "hold",
-        "holds with exceptions": "hold with exceptions",
-        "does not hold": "do not hold",
-        "too few trials": "have too few trials",
-        "not run yet": "have not been run yet",
-    }[verdict]
+    rest = "rests" if n_partial == 1 else "rest"
+    return " " + say(NAME, "partial", which=which, rest=rest)
 
 
 def command(name: str) -> str:

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pairlearn.reproduce.report.blocks import (
-    Block,
-    Cell,
-    Check,
-    Legend,
-    Section,
-    Table,
-    Text,
-)
-from pairlearn.reproduce.report.order import NOISE, Key, Means, Trials, order_checks
+from pairlearn.reproduce.report.blocks import Cell, Legend, Table, Text
+from pairlearn.reproduce.report.order import order_checks
 from pairlearn.reproduce.report.paper import (
-    EXPERIMENTS,
     METHODS,
     N_TRIALS,
     SOLVER,
+    section,
     tabular,
+    tabular_settings,
 )
-from pairlearn.reproduce.report.progress import (
-    NO_FAILURES,
-    Failed,
-    enough,
-    n_ended,
-    number_of,
-    share_of,
-    so_far,
-    unknown,
-    without_failures,
-)
+from pairlearn.reproduce.report.progress import NO_FAILURES, Claim, number_of, share_of
 from pairlearn.reproduce.report.statistics import (
+    NOISE,
     Estimate,
+    Means,
     agreement,
+    beside,
     best_of,
-    distance,
-    estimate,
+    grouped,
+    means_of,
     paired_difference,
     spread,
 )
+from pairlearn.reproduce.report.words import say
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pairlearn.reproduce.report.blocks import Check, Section
+    from pairlearn.reproduce.report.progress import Failed
 
 __all__ = ["build", "paper_bold_rule"]
 
@@ -56,182 +46,108 @@ ENOUGH = 0.8
 
 def build(frame: pd.DataFrame, failed: Failed = NO_FAILURES) -> Section:
     """Return the section of the tabular data sets."""
-    trials = _trials(frame)
-    means = {key: estimate(100 * group["error"]) for key, group in trials.items()}
-    counts = [value.n for value in means.values()] or [N_TRIALS]
-    blocks: list[Block] = [
-        Text(
-            "Linear classifiers from m pairs of random points, tested on 1000 others: "
-            "clustering error in percent, mean (standard error) over "
-            f"{number_of(counts)}. CIPS, MCL, SD and SV use the paper's stochastic "
-            "gradient descent; the columns marked L-BFGS are the same four with our "
-            "own solver, which the paper has not."
-        )
-    ]
-    if means:
-        blocks += [Legend(), _table(means, failed)]
-    blocks += [
-        _agreement_check(
-            means, failed, MAIN, "CIPS, MCL and SV reach the printed errors"
-        ),
-        _agreement_check(
-            means, failed, OTHERS, "The other methods reach the printed errors"
-        ),
-        *order_checks(trials, means, failed),
+    trials = grouped(frame, ["dataset", "m", "method"])
+    means = means_of(trials, failed)
+    counts = [value.n for value in means.run.values()] or [N_TRIALS]
+    return section(
+        NAME,
+        Text(say(NAME, "intro", trials=number_of(counts))),
+        Legend() if means.run else None,
+        _table(means) if means.run else None,
+        _agreement_check(means, MAIN, "CIPS, MCL and SV"),
+        _agreement_check(means, OTHERS, "The other methods"),
+        *order_checks(trials, means),
         Text(_bold_text(means)),
-        *_solver_table(trials),
-    ]
-    return Section(NAME, EXPERIMENTS[NAME].title, blocks)
+        _solver_table(trials),
+    )
 
 
-def _configurations() -> list[tuple[str, int]]:
-    return list(dict.fromkeys((dataset, m) for dataset, m, _ in tabular()))
+def _best(means: Means, dataset: str, m: int, methods: tuple[str, ...]) -> set[str]:
+    return best_of({name: means[dataset, m, name] for name in methods})
 
 
-def _trials(frame: pd.DataFrame) -> Trials:
-    groups = frame.groupby(["dataset", "m", "method"]) if len(frame) else []
-    return {
-        (str(dataset), int(m), str(method)): group
-        for (dataset, m, method), group in groups
-    }
-
-
-def _get(means: Means, key: Key) -> Estimate:
-    return means.get(key, estimate([]))
-
-
-def _group(means: Means, dataset: str, m: int, methods: tuple[str, ...]) -> set[str]:
-    return best_of({name: _get(means, (dataset, m, name)) for name in methods})
-
-
-def _table(means: Means, failed: Failed) -> Table:
-    paper = tabular()
-    rows = []
-    started = {(dataset, m) for dataset, m, _ in (*means, *failed)}
-    shown = [where for where in _configurations() if where in started]
-    for dataset, m in shown:
-        printed = paper[dataset, m, "CIPS"]
-        mark = " [a]" if dataset == "phishing" else ""
-        name = Cell(
-            f"**{dataset}**{mark}", note=f"{printed.n_features}, {printed.prior:.2f}"
-        )
-        bold = _group(means, dataset, m, METHODS[:-1])
-        bold |= _group(means, dataset, m, EXTRA[:-1])
-        row = [name, Cell(f"{m}")]
-        for method in (*METHODS, *EXTRA):
-            key = (dataset, m, method)
-            ours, there = _get(means, key), paper.get(key)
-            row.append(
-                Cell(
-                    str(ours),
-                    paper=str(there.value) if there else "",
-                    note=share_of(ours, N_TRIALS, len(failed.get(key, ()))),
-                    bold=method in bold,
-                    paper_bold=bool(there and there.bold),
-                    mark=agreement(ours, there.value if there else None),
-                )
-            )
-        rows.append(row)
+def _table(means: Means) -> Table:
+    started = {(dataset, m) for dataset, m, _ in means}
+    shown = [where for where in tabular_settings() if where in started]
+    rows = [_row(means, dataset, m) for dataset, m in shown]
+    caption, notes = say(NAME, "caption"), []
+    if any(cell.note for row in rows for cell in row[2:]):
+        caption += " " + say(NAME, "unfinished", n_trials=N_TRIALS)
+    if any(dataset == "phishing" for dataset, _ in shown):
+        notes.append(say(NAME, "phishing"))
+    n_all = len(tabular_settings())
+    if len(shown) < n_all:
+        notes.append(say(NAME, "no_row", n_left=n_all - len(shown), n_all=n_all))
     return Table(
         head=["data set", "m", *METHODS[:-1], "(SV)", *EXTRA[:-1], f"(SV) {SOLVER}"],
         rows=rows,
         labels=2,
         extra=2 + len(METHODS),
-        caption=(
-            "Clustering error in percent. Ours, then the paper's. "
-            "With each name: number of features, prior. **Bold**: the lowest mean "
-            "and those that a one-sided t-test at 5 % does not tell from it, SV left "
-            "out; the L-BFGS columns are compared among themselves." + _unfinished(rows)
-        ),
-        footnotes=_footnotes(shown),
+        caption=caption,
+        footnotes=notes,
     )
 
 
-def _unfinished(rows: list[list[Cell]]) -> str:
-    if not any(cell.note for row in rows for cell in row[2:]):
-        return ""
-    return (
-        f" n/{N_TRIALS}: trials so far, where there are fewer than {N_TRIALS}; those "
-        "that failed are counted apart."
-    )
-
-
-def _footnotes(shown: list[tuple[str, int]]) -> list[str]:
-    notes = []
-    if any(dataset == "phishing" for dataset, _ in shown):
-        notes.append(
-            "[a] The paper prints (44, 0.68); the data have 68 columns and prior 0.44."
+def _row(means: Means, dataset: str, m: int) -> list[Cell]:
+    paper = tabular()
+    printed = paper[dataset, m, "CIPS"]
+    mark = " [a]" if dataset == "phishing" else ""
+    bold = _best(means, dataset, m, METHODS[:-1]) | _best(means, dataset, m, EXTRA[:-1])
+    row = [
+        Cell(f"**{dataset}**{mark}", note=f"{printed.n_features}, {printed.prior:.2f}"),
+        Cell(f"{m}"),
+    ]
+    for method in (*METHODS, *EXTRA):
+        ours, there = means[dataset, m, method], paper.get((dataset, m, method))
+        row.append(
+            Cell(
+                str(ours),
+                paper=str(there.value) if there else "",
+                note=share_of(ours, N_TRIALS),
+                bold=method in bold,
+                paper_bold=bool(there and there.bold),
+                mark=agreement(ours, there.value if there else None),
+            )
         )
-    n_all = len(_configurations())
-    if len(shown) < n_all:
-        notes.append(
-            f"{n_all - len(shown)} of {n_all} settings (data set and m) have no trial "
-            f"yet and no row here: `pairlearn reproduce {NAME} --out DIR` fills them."
-        )
-    return notes
+    return row
 
 
-def _agreement_check(
-    means: Means, failed: Failed, methods: tuple[str, ...], claim: str
-) -> Check:
-    keys = [(d, m, name) for d, m in _configurations() for name in methods]
-    marks = {key: _agreement(means, key) for key in keys}
+def _agreement_check(means: Means, methods: tuple[str, ...], who: str) -> Check:
+    keys = [(d, m, name) for d, m in tabular_settings() for name in methods]
+    floor = 100 * ENOUGH
+    claim = Claim(
+        NAME, "agreement", len(keys), N_TRIALS,
+        who=who, n_methods=len(methods), floor=floor,
+    )  # fmt: skip
+    marks = {key: agreement(means[key], tabular()[key].value) for key in keys}
     known = [key for key in keys if marks[key]]
+    if check := claim.undecided(len(known), started=any(means[key].n for key in keys)):
+        return check
     above = [key for key in known if marks[key] == "above"]
     counts = ", ".join(
         f"{name} {sum(marks[key] != 'above' for key in here)} of {len(here)}"
         for name in methods
         if (here := [key for key in known if key[2] == name])
     )
-    tested = (
-        f"All {len(keys)} cells (10 data sets, 3 sizes, {len(methods)} methods) lie "
-        "within three combined standard errors of the printed value or below it: "
-        "(ours − paper) / sqrt(se² + se²) ≤ 3; the others are exceptions. Below a "
-        f"floor of {100 * ENOUGH:.0f} % of the cells that were run it does not hold."
-    )
-    if not enough(len(known), len(keys)):
-        started = any(key in means for key in keys)
-        what = f"of {len(keys)} cells"
-        return unknown(claim, tested, what, started=started, n_known=len(known))
     good = len(known) - len(above)
     below = sum(marks[key] == "below" for key in known)
     reached = good >= ENOUGH * len(known)
-    number = (
+    return claim.check(
         f"{good} of {len(known)} cells ({100 * good / len(known):.0f} %), so the floor "
-        f"of {100 * ENOUGH:.0f} % is {'met' if reached else 'not met'}; {below} of "
-        f"them below the paper; by method: {counts}"
-        + without_failures(sum(len(failed.get(key, ())) for key in known))
-    )
-    ended = [n_ended(means[key], failed.get(key)) for key in known]
-    missing = so_far(len(known), len(keys), "cells", ended, N_TRIALS)
-    return Check(
-        claim,
-        tested,
-        "holds"
-        if not above
-        else "holds with exceptions"
-        if reached
-        else "does not hold",
-        number,
-        [_beside(means, key) for key in above],
-        missing,
+        f"of {floor:.0f} % is {'met' if reached else 'not met'}; {below} of "
+        f"them below the paper; by method: {counts}",
+        [
+            f"{key[0]}, m = {key[1]}, {key[2]}: "
+            + beside(means[key], tabular()[key].value)
+            for key in above
+        ],
+        refuted=not reached,
+        n_run=len(known),
+        means=[means[key] for key in known],
     )
 
 
-def _agreement(means: Means, key: Key) -> str:
-    return agreement(_get(means, key), tabular()[key].value)
-
-
-def _beside(means: Means, key: Key) -> str:
-    ours, paper = _get(means, key), tabular()[key].value
-    dataset, m, method = key
-    return (
-        f"{dataset}, m = {m}, {method}: {ours} against {paper}, "
-        f"z = {distance(ours, paper):+.1f}"
-    )
-
-
-def paper_bold_rule() -> tuple[int, int, list[tuple[Key, bool]]]:
+def paper_bold_rule() -> tuple[int, int, list[tuple[tuple[str, int, str], bool]]]:
     """Apply our bold rule to the printed means and standard errors.
 
     Returns
@@ -245,7 +161,7 @@ def paper_bold_rule() -> tuple[int, int, list[tuple[Key, bool]]]:
     paper = tabular()
     different = []
     n_cells = 0
-    for dataset, m in _configurations():
+    for dataset, m in tabular_settings():
         values = {name: paper[dataset, m, name].value for name in METHODS[:-1]}
         ours = best_of(values)
         for name in values:
@@ -279,18 +195,15 @@ def _bold_text(means: Means) -> str:
     n_same, n_cells, different = paper_bold_rule()
     names = "; ".join(f"{d}, m = {m}, {name}" for (d, m, name), _ in different)
     rounding = sum(flag for _, flag in different)
-    text = (
-        "**Bold numbers.** The paper does not say whether its t-test is paired. The "
-        "unpaired one with unequal variances (Welch), applied to the printed means "
-        f"and standard errors, gives the paper's flags in {n_same} of {n_cells} cells "
-        f"(all but {names}; {_share(rounding, len(different))} can come from the "
-        "rounding of the printed numbers). So it is the one used here."
-    )
+    text = say(
+        NAME, "bold", n_same=n_same, n_cells=n_cells, names=names,
+        share=_share(rounding, len(different)),
+    )  # fmt: skip
     known = same = 0
-    for dataset, m in _configurations():
-        bold = _group(means, dataset, m, METHODS[:-1])
+    for dataset, m in tabular_settings():
+        bold = _best(means, dataset, m, METHODS[:-1])
         for name in METHODS[:-1]:
-            if bold and _get(means, (dataset, m, name)).tested:
+            if bold and means[dataset, m, name].tested:
                 known += 1
                 same += (name in bold) == tabular()[dataset, m, name].bold
     if known:
@@ -298,17 +211,17 @@ def _bold_text(means: Means) -> str:
     return text
 
 
-def _solver_table(trials: Trials) -> list[Table]:
+def _solver_table(trials: dict[Any, pd.DataFrame]) -> Table | None:
     rows, compared = [], set()
     for extra in EXTRA:
         name = extra.removesuffix(SOLVER).strip()
         counts = {"lower": 0, "same": 0, "higher": 0}
         gaps = []
-        for dataset, m in _configurations():
+        for dataset, m in tabular_settings():
             ours, theirs = (trials.get((dataset, m, key)) for key in (extra, name))
             if ours is None or theirs is None:
                 continue
-            gap = paired_difference(ours, theirs, "error")
+            gap = paired_difference(ours, theirs)
             if gap.tested:
                 z = spread(gap)
                 kind = "same" if abs(z) <= NOISE else "lower" if z < 0 else "higher"
@@ -318,15 +231,9 @@ def _solver_table(trials: Trials) -> list[Table]:
         mean = f"{sum(gaps) / len(gaps):+.2f}" if gaps else "–"
         rows.append([Cell(name), *(Cell(f"{n}") for n in counts.values()), Cell(mean)])
     if not compared:
-        return []
-    table = Table(
+        return None
+    return Table(
         head=["method", "lower", "no clear difference", "higher", "mean difference"],
         rows=rows,
-        caption=(
-            f"L-BFGS against stochastic gradient descent: in how many of the "
-            f"{len(compared)} settings that were run with both its clustering error is "
-            "lower or higher by more than two standard errors of the difference "
-            "(paired by seed), and the mean difference in percentage points."
-        ),
+        caption=say(NAME, "solvers", n_settings=len(compared)),
     )
-    return [table]
