@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pairlearn.engine.risks import BinaryLink, SoftmaxLink
+from pairlearn.engine.links import BinaryLink, SoftmaxLink
 from pairlearn.trust.probabilities import (
     agree,
     probabilities,
