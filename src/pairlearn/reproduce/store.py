@@ -297,19 +297,23 @@ class Store:
         rows = self._read("SELECT DISTINCT experiment FROM trials ORDER BY experiment")
         return [name for (name,) in rows]
 
-    def frame(self, experiment: str) -> pd.DataFrame:
-        """Return the trials of an experiment, settings and results as columns."""
+    def frame(self, experiment: str, *, with_json: bool = False) -> pd.DataFrame:
+        """Return the trials of an experiment, settings and results as columns.
+
+        With JSON, the settings stand in a column of their own besides, as stored.
+        """
         import pandas as pd
 
-        names = ["dataset", "method", "m", "seed", "seconds", "run", "settings"]
+        names = ["dataset", "method", "m", "seed", "seconds", "run"]
+        names += ["settings"] if with_json else []
         query = (
-            f"SELECT {', '.join(names)}, results FROM trials "  # noqa: S608
+            f"SELECT {', '.join(names)}, settings, results FROM trials "  # noqa: S608
             "WHERE experiment = ? ORDER BY dataset, m, method, settings, seed"
         )
         rows = []
-        for *values, results in self._read(query, experiment):
+        for *values, settings, results in self._read(query, experiment):
             plain = dict(zip(names, values, strict=True))
-            rows.append(plain | json.loads(plain["settings"]) | json.loads(results))
+            rows.append(plain | json.loads(settings) | json.loads(results))
         return pd.DataFrame(rows, columns=None if rows else names)
 
     def failures(self) -> pd.DataFrame:

@@ -91,7 +91,7 @@ def build(folder: str | Path) -> list[Section]:
     folder = Path(folder)
     with Store(folder) as store, store.unchanging():
         store.check()
-        stored = {name: store.frame(name) for name in EXPERIMENTS}
+        stored = {name: store.frame(name, with_json=True) for name in EXPERIMENTS}
         keys, runs, failures = store.keys(), store.runs(), store.failures()
     frames, left_out = settings.choose(stored)
     if not any(len(frame) for frame in frames.values()):

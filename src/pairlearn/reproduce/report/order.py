@@ -46,11 +46,12 @@ def order_checks(trials: dict[Any, pd.DataFrame], means: Means) -> list[Check]:
         if low <= tabular()[dataset, m, "SD"].prior <= high
     ]
     clusterings = ("OVPC", "SSP", "CKM", "KM")
+    others = ("CIPS", "MCL", "SD", *clusterings)
     # Where, which methods are ahead, and of which.
     comparisons = {
-        "sv_best": product(everywhere, ["SV"], ["CIPS", "MCL", "SD", *clusterings]),
-        "cips_mcl_next": product(everywhere, ["CIPS", "MCL"], clusterings),
-        "sd_behind": product(near, ["CIPS", "MCL"], ["SD"]),
+        "sv_best": list(product(everywhere, ["SV"], others)),
+        "cips_mcl_next": list(product(everywhere, ["CIPS", "MCL"], clusterings)),
+        "sd_behind": list(product(near, ["CIPS", "MCL"], ["SD"])),
     }
     words = {
         "rule": say(NAME, "order", "rule", noise=NOISE),
@@ -58,12 +59,10 @@ def order_checks(trials: dict[Any, pd.DataFrame], means: Means) -> list[Check]:
         "low": low,
         "high": high,
     }
-    checks = []
-    for key, some in comparisons.items():
-        compared = list(some)
-        claim = Claim(NAME, key, len(compared), N_TRIALS, **words)
-        checks.append(_check(claim, compared, trials, means))
-    return checks
+    return [
+        _check(Claim(NAME, key, len(some), N_TRIALS, **words), some, trials, means)
+        for key, some in comparisons.items()
+    ]
 
 
 def _check(

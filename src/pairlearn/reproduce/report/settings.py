@@ -224,8 +224,7 @@ def _why(best: Any, other: Any) -> str:
     if other.size < best.size:
         return "which are more"
     if other.max < best.max:
-        runs = f"({best.max}, not {other.max})"
-        return f"which are as many, from a later run {runs}"
+        return f"which are as many, from a later run ({best.max}, not {other.max})"
     return "which are as many, of the same run, and come first by name"
 
 

@@ -159,8 +159,7 @@ def paper_bold_rule() -> tuple[int, int, list[tuple[tuple[str, int, str], bool]]
         give the paper's flag.
     """
     paper = tabular()
-    different = []
-    n_cells = 0
+    different, n_cells = [], 0
     for dataset, m in tabular_settings():
         values = {name: paper[dataset, m, name].value for name in METHODS[:-1]}
         ours = best_of(values)
