@@ -21,7 +21,7 @@ from pairlearn.engine.risks import ProductRisk
 from pairlearn.engine.scaling import Scaling
 from pairlearn.engine.solvers import best_length, eigenvectors, minimise_lbfgs
 from tests.conftest import common_task
-from tests.models.test_linear import random_problem
+from tests.support.random_problems import random_problem
 
 ALPHA = 1e-4
 BATCH, RATE, EPOCHS = 64, 0.01, 500

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
@@ -18,25 +18,11 @@ from pairlearn import (
     clustering_error,
     make_pair_pipeline,
 )
-from pairlearn.models.cluster import constraints as constraints_module
-from pairlearn.models.cluster.constraints import ManyClusters, StuckError, TwoClusters
+from pairlearn.models.cluster.constraints import ManyClusters
 from pairlearn.models.cluster.kmeans import _Problem
-from pairlearn.models.cluster.spectral import _adjust, _neighbour_graph, _solve
+from tests.support.clusterings import answers_of, random_answers
 
 BOTH = [ConstrainedKMeans, ConstrainedSpectralClustering]
-
-
-def random_answers(rng, n_points, n_pairs, n_clusters):
-    """Random pairs with answers that some clustering, unrelated to X, satisfies."""
-    y = rng.integers(n_clusters, size=n_points)
-    first = rng.integers(n_points, size=n_pairs)
-    second = (first + rng.integers(1, n_points, size=n_pairs)) % n_points
-    index = np.stack([first, second], axis=1)
-    return index, np.where(y[first] == y[second], 1.0, -1.0)
-
-
-def answers_of(labels, index):
-    return np.where(labels[index[:, 0]] == labels[index[:, 1]], 1.0, -1.0)
 
 
 def same_clustering(a, b):
@@ -125,54 +111,6 @@ def test_refuted_answers_can_be_dropped(n_clusters):
     np.testing.assert_array_equal(answers_of(model.labels_, index[kept]), t[kept])
 
 
-def test_two_clusters_are_assigned_exactly():
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        index, t = random_answers(rng, 9, 6, 2)
-        constraints = TwoClusters(9, index, t, np.arange(6), drop=False)
-        n_groups = constraints.group.max() + 1
-        cost = rng.normal(size=(n_groups, 2))
-        chosen = constraints.assign(cost, None)
-        per_point = (
-            cost[constraints.group]
-            / np.bincount(constraints.group)[constraints.group, None]
-        )
-        best = min(
-            per_point[np.arange(9), labels].sum()
-            for labels in map(np.array, itertools.product([0, 1], repeat=9))
-            if (answers_of(labels, index) == t).all()
-        )
-        np.testing.assert_allclose(cost[np.arange(n_groups), chosen].sum(), best)
-        labels = chosen[constraints.group]
-        np.testing.assert_array_equal(answers_of(labels, index), t)
-
-
-def test_a_tie_keeps_the_answers():
-    constraints = TwoClusters(
-        2, np.array([[0, 1]]), np.array([-1.0]), np.arange(1), drop=False
-    )
-    assert sorted(constraints.assign(np.zeros((2, 2)), None)) == [0, 1]
-
-
-@pytest.mark.parametrize("n_clusters", [3, 4])
-def test_small_components_of_many_clusters_are_assigned_exactly(n_clusters):
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        index, t = random_answers(rng, 6, 7, n_clusters)
-        constraints = ManyClusters(6, index, t, np.arange(7), drop=False)
-        rows = np.arange(constraints.group.max() + 1)
-        cost = rng.random((len(rows), n_clusters))
-        chosen = constraints.assign(cost, None)
-        best = min(
-            cost[rows, labels].sum()
-            for labels in map(
-                np.array, itertools.product(range(n_clusters), repeat=len(rows))
-            )
-            if (answers_of(labels[constraints.group], index) == t).all()
-        )
-        np.testing.assert_allclose(cost[rows, chosen].sum(), best)
-
-
 def test_an_impossible_set_of_answers_is_named():
     # Four points that all differ, among many harmless answers.
     rng = np.random.default_rng(0)
@@ -188,33 +126,6 @@ def test_an_impossible_set_of_answers_is_named():
     assert (
         ConstrainedKMeans(n_clusters=4).fit(pairs, -np.ones(len(index))).labels_.any()
     )
-
-
-def hard_colouring():
-    """Answers 'different' of 150 points in 3 clusters that are hard to satisfy."""
-    rng = np.random.default_rng(1)
-    y = rng.integers(3, size=150)
-    index = rng.integers(150, size=(900, 2))
-    index = index[y[index[:, 0]] != y[index[:, 1]]][:390]
-    return index, rng.normal(size=(150, 3))
-
-
-def test_a_search_that_gets_stuck_is_repaired(monkeypatch):
-    index, cost = hard_colouring()
-    numbers = np.arange(len(index))
-    constraints = ManyClusters(150, index, -np.ones(len(index)), numbers, drop=False)
-    monkeypatch.setattr(constraints_module, "MAX_STEPS", 10)
-    members = [g for g in range(150) if g in constraints._neighbours]
-    assert isinstance(constraints._search(cost[members], members), list)
-    labels = constraints.assign(cost, None)
-    assert (labels[index[:, 0]] != labels[index[:, 1]]).all()
-    # With a valid assignment at hand there is no need for one.
-    monkeypatch.setattr(constraints_module, "MAX_MOVES", 0)
-    again = constraints.assign(cost, labels)
-    assert (again[index[:, 0]] != again[index[:, 1]]).all()
-    with pytest.raises(StuckError, match=r"stuck most often at .* pair") as caught:
-        constraints.assign(cost, None)
-    assert not caught.value.proved
 
 
 @pytest.mark.parametrize("n_clusters", [2, 5])
@@ -472,106 +383,3 @@ def test_in_a_pipeline(kind, blobs, blob_pairs):
     X, y = blobs
     pipe = make_pair_pipeline(StandardScaler(), kind(random_state=0)).fit(*blob_pairs)
     assert clustering_error(y, pipe.predict(X)) < 0.25
-
-
-def test_spectral_on_the_common_task(common):
-    X, y, X_test, y_test = common
-    pairs, t = Pairs.sample(X, 999, y, random_state=0)
-    model = ConstrainedSpectralClustering(random_state=0)
-    model.fit(pairs, t, unlabeled=X_test)
-    joined = model.labels_[-len(X_test) :]
-    assert clustering_error(y_test, joined) <= 0.10
-    # A fitted point keeps its label.
-    np.testing.assert_array_equal(model.predict(X_test), joined)
-
-
-def test_spectral_follows_shapes_that_k_means_cannot():
-    X, y = make_moons(600, noise=0.1, random_state=0)
-    pairs, t = Pairs.sample(X, 60, y, random_state=0)
-    model = ConstrainedSpectralClustering(majority=None, random_state=0)
-    assert clustering_error(y, model.fit_predict(X, pairs, t)) < 0.02
-    fresh, y_fresh = make_moons(300, noise=0.1, random_state=1)
-    assert clustering_error(y_fresh, model.predict(fresh)) < 0.02
-    scores = model.decision_function(fresh)
-    assert np.abs(scores).max() <= 1 + 1e-12
-
-
-def test_answers_decide_where_the_graph_does_not():
-    # Four groups at the corners of a square; only the answers say which two belong.
-    X, corner = make_blobs(
-        400, centers=[[0, 0], [9, 9], [0, 9], [9, 0]], random_state=0
-    )
-    for y in (corner // 2, corner % 2):
-        pairs, t = Pairs.sample(X, 80, y, random_state=0)
-        model = ConstrainedSpectralClustering(random_state=0)
-        assert clustering_error(y, model.fit_predict(X, pairs, t)) < 0.02
-
-
-def test_an_island_of_outliers_is_not_a_cluster():
-    rng = np.random.default_rng(0)
-    X, y = make_blobs(300, centers=[[0, 0], [6, 0]], random_state=0)
-    X = np.vstack([X, rng.normal(size=(7, 2)) * 0.01 + [0, 500]])
-    pairs, t = Pairs.sample(X[:300], 40, y, random_state=0)
-    model = ConstrainedSpectralClustering(random_state=0)
-    labels = model.fit_predict(X, pairs.index, t)
-    assert clustering_error(y, labels[:300]) < 0.05
-
-
-def test_many_equal_points(blobs):
-    X, y = blobs
-    table = np.repeat(np.round(X[:40]), 8, axis=0)
-    pairs, t = Pairs.sample(table, 60, np.repeat(y[:40], 8), random_state=0)
-    model = ConstrainedSpectralClustering(random_state=0)
-    assert len(set(model.fit_predict(table, pairs, t))) == 2
-    assert np.isfinite(model.affinity_matrix_.data).all()
-    assert np.isfinite(model.decision_function(table)).all()
-
-
-@pytest.mark.parametrize("propagation", [0.0, 0.5, 0.95])
-def test_propagation_is_the_formula(propagation, blobs):
-    X, y = blobs
-    n = 60
-    pairs, t = Pairs.sample(X[:n], 15, y[:n], random_state=0)
-    nearest = ConstrainedSpectralClustering(random_state=0)
-    nearest.fit_predict(X[:n], pairs, t)
-    W = _neighbour_graph(nearest._neighbours)
-    Z = sparse.coo_array((t, pairs.index.T), shape=(n, n))
-    adjusted = _adjust(W, Z, propagation).toarray()
-
-    dense = W.toarray()
-    root = 1 / np.sqrt(dense.sum(axis=1))
-    inverse = np.linalg.inv(np.eye(n) - propagation * dense * np.outer(root, root))
-    F = inverse @ (Z + Z.T).toarray() @ inverse
-    F = np.clip(F / np.abs(F[pairs.left, pairs.right]).mean(), -1, 1)
-    expected = np.where(F >= 0, 1 - (1 - F) * (1 - dense), (1 + F) * dense)
-    used = adjusted != 0
-    np.testing.assert_allclose(adjusted[used], expected[used], atol=1e-5)
-    assert used[dense > 0].all()
-    assert used[pairs.left[t > 0], pairs.right[t > 0]].all()
-    np.testing.assert_array_equal(adjusted, adjusted.T)
-
-
-def test_the_graph_is_the_formula(blobs):
-    X, _ = blobs
-    model = ConstrainedSpectralClustering(n_neighbors=4, random_state=0)
-    model.fit_predict(X[:30], [[0, 1], [2, 3]], [1, -1])
-    W = _neighbour_graph(model._neighbours).toarray()
-    distance = np.linalg.norm(X[:30, None] - X[:30], axis=2)
-    scale = np.sort(distance, axis=1)[:, 4]
-    linked = distance <= np.maximum(scale[:, None], scale)
-    np.fill_diagonal(linked, False)
-    expected = np.where(linked, np.exp(-(distance**2) / np.outer(scale, scale)), 0)
-    np.testing.assert_allclose(W, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("a", [0.0, 0.3, 0.9, 0.99])
-def test_solve(a):
-    rng = np.random.default_rng(0)
-    W = np.abs(rng.normal(size=(20, 20)))
-    W += W.T
-    S = W / np.sqrt(np.outer(W.sum(axis=1), W.sum(axis=1)))
-    b = rng.normal(size=(20, 3))
-    expected = np.linalg.solve(np.eye(20) - a * S, b)
-    np.testing.assert_allclose(
-        _solve(S, a, b), expected, atol=1e-4 * abs(expected).max()
-    )

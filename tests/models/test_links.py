@@ -1,151 +1,18 @@
-"""Links against random couples: the objective, the estimator, the choice of alpha."""
-
-from types import SimpleNamespace
+"""LinkClassifier: its optimum, what is of no matter to it, and its classes."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.optimize import check_grad, minimize
+from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from pairlearn import LinkClassifier, MCLClassifier, Pairs, clustering_error
 from pairlearn.datasets import link_pairs
-from pairlearn.engine.coefficients import answer_coefficients
-from pairlearn.engine.links import BinaryLink
-from pairlearn.engine.objective import PairObjective
-from pairlearn.engine.points import as_points
-from pairlearn.engine.risks import LikelihoodRisk
-from pairlearn.engine.scaling import Scaling
 from pairlearn.models.base import Answered
 from pairlearn.models.linear import links
-from pairlearn.models.linear.links import ALPHAS, N_FOLDS, EdgeObjective
-
-
-def draw_couples(n, m, rng):
-    couples = rng.integers(n, size=(2 * m, 2))
-    return couples[couples[:, 0] != couples[:, 1]][:m]
-
-
-def world(seed, prior=0.35, m=1000, *, n=1000, d=3, rates=(0.5, 0.05), n_couples=None):
-    """Draw links and couples by the model, of two Gaussians at a distance of 2."""
-    rng = np.random.default_rng(seed)
-    y = np.where(rng.random(n) < prior, 1, -1)
-    X = rng.normal(size=(n, d)) + np.outer(y, np.eye(d)[0])
-    couples = draw_couples(n, 30 * m, rng)
-    same = y[couples[:, 0]] == y[couples[:, 1]]
-    links = couples[rng.random(len(couples)) < np.where(same, *rates)][:m]
-    assert len(links) == m
-    index = np.concatenate([links, draw_couples(n, n_couples or m, rng)])
-    return X, y, Pairs(X, index), np.repeat([1.0, -1.0], [m, n_couples or m])
-
-
-@pytest.fixture(scope="module")
-def task():
-    """X, y, pairs and answers, few enough to be quick."""
-    return world(0, m=400, n=300)
-
-
-@pytest.fixture
-def short_grid(monkeypatch):
-    """Three strengths to choose from: what holds for them holds for eight."""
-    monkeypatch.setattr("pairlearn.models.linear.links.ALPHAS", (0.32, 0.04, 0.005))
-
-
-def same_model(one, other, tol=2e-4):
-    assert_allclose(one.coef_, other.coef_, rtol=tol, atol=tol)
-    assert_allclose(one.intercept_, other.intercept_, rtol=tol, atol=tol)
-
-
-def same_links(one, other, tol=2e-4):
-    same_model(one, other, tol)
-    assert_allclose(one.link_odds_, other.link_odds_, rtol=10 * tol, atol=tol)
-    assert_allclose(
-        one.similarity_weight_, other.similarity_weight_, rtol=10 * tol, atol=tol
-    )
-
-
-def tight(**settings):
-    """Return an estimator that goes to the bottom."""
-    settings = {"alpha": 0.003, "tol": 1e-7, "max_iter": 1000} | settings
-    return LinkClassifier(**settings, random_state=0)
-
-
-# -- the objective ---------------------------------------------------------------------
-
-
-def parts(seed=0, *, soft=True):
-    """Return points, pairs, answers, weights and similarities of no special kind."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(12, 4)) * [1, 5, 0.2, 1] + [0, 3, 0, -1]
-    X[rng.random(X.shape) < 0.3] = 0
-    index = draw_couples(12, 30, rng)
-    t = rng.uniform(-1, 1, 30) if soft else rng.choice([-1.0, 1.0], 30)
-    return X, index, t, rng.uniform(0, 3, 30), rng.normal(size=30)
-
-
-def objective_of(X, index, t, weight, similarity, *, alpha=0.2, fit_intercept=True):
-    points = as_points(X)
-    risk = LikelihoodRisk(BinaryLink())
-    scaling = Scaling.of(points, alpha, fit_intercept)
-    risk_sum = points.coupled(index, answer_coefficients(t, weight))
-    return EdgeObjective(PairObjective(risk_sum, risk, alpha, scaling), similarity)
-
-
-def by_definition(X, index, t, weight, similarity, w, b, g, h, c, alpha):
-    """The docstring, one pair after the other."""
-    total = alpha / 2 * w @ w
-    for (i, j), answer, share, s in zip(
-        index, t, weight / weight.sum(), similarity, strict=True
-    ):
-        p, q = 1 / (1 + np.exp(-(X[[i, j]] @ w + b)))
-        same = p * q + (1 - p) * (1 - q)
-        odds = np.exp(c * s) * (np.exp(g) * same + np.exp(h) * (1 - same))
-        link = odds / (1 + odds)
-        total -= share * (1 + answer) / 2 * np.log(link)
-        total -= share * (1 - answer) / 2 * np.log(1 - link)
-    return total
-
-
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.csr_array])
-@pytest.mark.parametrize("soft", [True, False])
-def test_the_gradient_is_that_of_finite_differences(fit_intercept, kind, soft):
-    X, index, t, weight, similarity = parts(soft=soft)
-    objective = objective_of(
-        kind(X), index, t, weight, similarity, fit_intercept=fit_intercept
-    )
-    rng = np.random.default_rng(1)
-    for size in (0.0, 0.5, 3.0):
-        v = size * rng.normal(size=4 + fit_intercept + 3)
-        gradient = objective(v)[1]
-        assert gradient.shape == v.shape
-        apart = check_grad(lambda v: objective(v)[0], lambda v: objective(v)[1], v)
-        assert apart < 1e-6 * (1 + np.linalg.norm(gradient))
-        # Every entry counts, those of g, h and c as well.
-        assert size == 0 or np.all(np.abs(gradient) > 1e-6)
-    assert objective.n_evaluations >= 30
-
-
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-def test_the_value_is_that_of_the_definition(fit_intercept, kind):
-    X, *rest = parts()
-    objective = objective_of(kind(X), *rest, fit_intercept=fit_intercept)
-    for seed in range(3):
-        v = np.random.default_rng(seed).normal(size=4 + fit_intercept + 3)
-        w, b = objective.objective.weights(v[:-3])
-        expected = by_definition(X, *rest, w, b, *v[-3:], alpha=0.2)
-        assert objective(v)[0] == pytest.approx(expected, rel=1e-10)
-
-
-def test_large_scores_overflow_nowhere():
-    objective = objective_of(*parts())
-    value, gradient = objective(np.full(8, 1e4))
-    assert np.isfinite(value)
-    assert np.isfinite(gradient).all()
-
+from tests.support.link_worlds import draw_couples, same_links, tight, world
 
 # -- the optimum -----------------------------------------------------------------------
 
@@ -188,8 +55,8 @@ def test_the_optimum_is_that_of_an_independent_minimisation(similarity, fit_inte
         assert clf.intercept_ == 0
 
 
-def test_alpha_that_is_given_is_used(task):
-    _, _, pairs, t = task
+def test_alpha_that_is_given_is_used(link_task):
+    _, _, pairs, t = link_task
     weak, strong = (tight(alpha=a).fit(pairs, t) for a in (0.002, 0.02))
     assert (weak.alpha_, strong.alpha_) == (0.002, 0.02)
     assert np.linalg.norm(weak.coef_) > 1.2 * np.linalg.norm(strong.coef_)
@@ -200,8 +67,8 @@ def test_alpha_that_is_given_is_used(task):
 
 
 @pytest.mark.parametrize("similarity", [None, "cosine"])
-def test_the_order_of_members_pairs_and_points_is_of_no_matter(task, similarity):
-    X, _, pairs, t = task
+def test_the_order_of_members_pairs_and_points_is_of_no_matter(link_task, similarity):
+    X, _, pairs, t = link_task
     rng = np.random.default_rng(0)
     first = tight(similarity=similarity).fit(pairs, t)
     turned = np.where(rng.random((len(t), 1)) < 0.5, pairs.index, pairs.index[:, ::-1])
@@ -213,8 +80,8 @@ def test_the_order_of_members_pairs_and_points_is_of_no_matter(task, similarity)
     same_links(first, tight(similarity=similarity).fit(moved, t))
 
 
-def test_dense_and_sparse_points_give_the_same(task):
-    X, _, pairs, t = task
+def test_dense_and_sparse_points_give_the_same(link_task):
+    X, _, pairs, t = link_task
     X = np.where(np.abs(X) < 0.5, 0, X)
     dense = tight().fit(Pairs(X, pairs.index), t)
     for kind in (sparse.csr_matrix, sparse.csr_array):
@@ -223,15 +90,15 @@ def test_dense_and_sparse_points_give_the_same(task):
         assert_array_equal(other.predict(kind(X)), dense.predict(X))
 
 
-def test_bool_answers_are_links_and_couples(task):
-    _, _, pairs, t = task
+def test_bool_answers_are_links_and_couples(link_task):
+    _, _, pairs, t = link_task
     same_links(tight().fit(pairs, t), tight().fit(pairs, t > 0), tol=1e-12)
 
 
 @pytest.mark.usefixtures("short_grid")
 @pytest.mark.parametrize(("scale", "similarity"), [(1e-3, "cosine"), (30.0, None)])
-def test_the_unit_of_the_features_is_of_no_matter(task, scale, similarity):
-    X, _, pairs, t = task
+def test_the_unit_of_the_features_is_of_no_matter(link_task, scale, similarity):
+    X, _, pairs, t = link_task
     settings = {"similarity": similarity, "random_state": 0, "tol": 1e-7}
     first = LinkClassifier(**settings).fit(pairs, t)
     other = LinkClassifier(**settings).fit(Pairs(scale * X, pairs.index), t)
@@ -243,8 +110,8 @@ def test_the_unit_of_the_features_is_of_no_matter(task, scale, similarity):
 
 
 @pytest.mark.usefixtures("short_grid")
-def test_an_offset_is_of_no_matter_without_a_similarity(task):
-    X, _, pairs, t = task
+def test_an_offset_is_of_no_matter_without_a_similarity(link_task):
+    X, _, pairs, t = link_task
     offset = np.array([50.0, -8.0, 3.0])
     settings = {"similarity": None, "random_state": 0, "tol": 1e-7}
     first = LinkClassifier(**settings).fit(pairs, t)
@@ -371,8 +238,8 @@ def test_the_similarity_is_the_cosine(kind, dtype, monkeypatch):
     assert not LinkClassifier()._similarities(Pairs(X, index), np.ones(40)).any()
 
 
-def test_points_that_are_all_zero_are_no_problem(task):
-    X, _, pairs, t = task
+def test_points_that_are_all_zero_are_no_problem(link_task):
+    X, _, pairs, t = link_task
     X = X.copy()
     X[:30] = 0
     clf = LinkClassifier(alpha=0.01, similarity="cosine")
@@ -382,131 +249,6 @@ def test_points_that_are_all_zero_are_no_problem(task):
         nothing.fit(Pairs(0 * X, pairs.index), t)
     assert not nothing.coef_.any()
     assert nothing.similarity_weight_ == 0
-
-
-# -- the choice of alpha ---------------------------------------------------------------
-
-
-def test_alpha_is_one_of_the_grid(task):
-    X, _, pairs, t = task
-    clf = LinkClassifier(random_state=0).fit(pairs, t)
-    mean_variance = X[np.unique(pairs.index)].var(axis=0).mean()
-    assert np.isclose(clf.alpha_, mean_variance * np.array(ALPHAS)).sum() == 1
-    assert list(ALPHAS) == sorted(ALPHAS, reverse=True)
-    # The fit is that of a given strength.
-    given = LinkClassifier(alpha=clf.alpha_, random_state=0).fit(pairs, t)
-    same_links(clf, given, tol=1e-12)
-
-
-def crafted(losses, monkeypatch, task):
-    """Return the place in the grid that these losses, fold by strength, lead to."""
-    _, _, pairs, t = task
-    rows = iter(losses)
-
-    def solve(self, given, similarity, alphas):  # noqa: ARG001
-        row = next(rows)
-        return [(SimpleNamespace(u=value), None) for value in row]
-
-    monkeypatch.setattr(LinkClassifier, "_solve", solve)
-    monkeypatch.setattr(LinkClassifier, "_loss", lambda *given: given[4])
-    given = Answered(pairs, t, np.ones(len(t)))
-    similarity = np.zeros(len(t))
-    rng = np.random.RandomState(0)
-    return LinkClassifier()._choose(given, similarity, list(range(8)), rng)
-
-
-def test_the_strongest_within_one_standard_error_is_chosen(monkeypatch, task):
-    mean = np.array([0.9, 0.8, 0.7, 0.55, 0.5335, 0.5, 0.51, 0.52])
-    losses = np.tile(mean, (N_FOLDS, 1))
-    losses[:, :5] += np.outer([-3, 3, 0, 2, -2], np.ones(5))  # of no matter
-    assert crafted(losses, monkeypatch, task) == 5
-    # One standard error of the best is 0.05 * 1.58 / sqrt(5) = 0.0354.
-    losses[:, 5] += 0.05 * np.arange(-2, 3)
-    assert crafted(losses, monkeypatch, task) == 4
-    losses[:, 4] += 0.003
-    assert crafted(losses, monkeypatch, task) == 5
-    assert crafted(np.ones((N_FOLDS, 8)), monkeypatch, task) == 0
-
-
-def spy(monkeypatch):
-    """Record the pairs that strengths are judged by, and trained on."""
-    trained, judged = [], []
-    solve, loss = LinkClassifier._solve, LinkClassifier._loss
-
-    def spied_solve(self, given, *rest):
-        trained.append(given.pairs.index)
-        return solve(self, given, *rest)
-
-    def spied_loss(self, given, similarity, test, *rest):
-        judged.append(given.pairs.index[test])
-        return loss(self, given, similarity, test, *rest)
-
-    monkeypatch.setattr(LinkClassifier, "_solve", spied_solve)
-    monkeypatch.setattr(LinkClassifier, "_loss", spied_loss)
-    return trained, judged
-
-
-def test_the_folds_share_no_point(monkeypatch, task):
-    _, _, pairs, t = task
-    trained, judged = spy(monkeypatch)
-    LinkClassifier(random_state=0).fit(pairs, t)
-    assert len(trained) == N_FOLDS + 1
-    assert len(judged) == N_FOLDS * len(ALPHAS)
-    assert len(trained[-1]) == len(t)
-    folds = judged[:: len(ALPHAS)]
-    for one, other in zip(trained[:-1], folds, strict=True):
-        assert len(other) >= 10
-        assert len(one) > len(t) / 3
-        assert not np.intersect1d(one, other).size
-    every = np.concatenate([np.unique(fold) for fold in folds])
-    assert len(every) == len(np.unique(every))
-
-
-@pytest.mark.usefixtures("short_grid")
-def test_the_seed_decides_the_folds(monkeypatch, task):
-    _, _, pairs, t = task
-    _, judged = spy(monkeypatch)
-    models = [LinkClassifier(random_state=seed).fit(pairs, t) for seed in (3, 3, 4)]
-    first, again, other = np.split(np.arange(len(judged)), 3)
-    for a, b in zip(first, again, strict=True):
-        assert_array_equal(judged[a], judged[b])
-    assert not np.array_equal(judged[first[0]], judged[other[0]])
-    assert_array_equal(models[0].coef_, models[1].coef_)
-    assert models[0].link_odds_ == models[1].link_odds_
-
-
-@pytest.mark.filterwarnings("ignore:the weights are almost zero")
-def test_with_few_pairs_a_middling_strength(task):
-    X, _, pairs, t = task
-    few = np.r_[:20, 400:420]
-    clf = LinkClassifier(random_state=0).fit(pairs[few], t[few])
-    used = X[np.unique(pairs.index[few])]
-    assert clf.alpha_ == pytest.approx(0.04 * used.var(axis=0).mean())
-    # Also where only one kind is rare.
-    rare = np.r_[:3, 400:800]
-    clf = LinkClassifier(random_state=0).fit(pairs[rare], t[rare])
-    used = X[np.unique(pairs.index[rare])]
-    assert clf.alpha_ == pytest.approx(0.04 * used.var(axis=0).mean())
-
-
-def test_held_out_links_and_couples_count_the_same(task):
-    """Each kind by half, whatever their numbers; the penalty does not count."""
-    _, _, pairs, t = task
-    clf = LinkClassifier(similarity=None)
-    given = Answered(pairs, t, np.ones(len(t)))
-    none = np.zeros(len(t))
-    ((solution, objective),) = clf._solve(given, none, [0.01])
-    w, b = objective.weights(solution.u[:-3])
-    p = expit(pairs.X @ w + b)
-    p, q = p[pairs.left], p[pairs.right]
-    g, h, _ = solution.u[-3:]
-    same = p * q + (1 - p) * (1 - q)
-    odds = np.exp(g) * same + np.exp(h) * (1 - same)
-    each = np.where(t > 0, np.log1p(1 / odds), np.log1p(odds))
-    test = np.r_[:30, 400:500]
-    expected = each[:30].mean() / 2 + each[400:500].mean() / 2
-    found = clf._loss(given, none, test, solution.u, objective)
-    assert found == pytest.approx(expected)
 
 
 # -- the contract ----------------------------------------------------------------------
@@ -540,8 +282,8 @@ def test_classes_from_points_and_from_other_pairs():
         assert clf.assignment_.method == "pairs"
 
 
-def test_the_sign_does_not_depend_on_the_start(task, monkeypatch):
-    _, _, pairs, t = task
+def test_the_sign_does_not_depend_on_the_start(link_task, monkeypatch):
+    _, _, pairs, t = link_task
     first = tight().fit(pairs, t)
     assert first.coef_[0, np.argmax(np.abs(first.coef_))] > 0
     starts = links.starts
@@ -549,8 +291,8 @@ def test_the_sign_does_not_depend_on_the_start(task, monkeypatch):
     same_links(first, tight().fit(pairs, t))
 
 
-def test_probabilities_are_those_of_the_scores(task):
-    X, y, pairs, t = task
+def test_probabilities_are_those_of_the_scores(link_task):
+    X, y, pairs, t = link_task
     clf = LinkClassifier(alpha=1e-3).fit(pairs, t).assign_from_points(X[:50], y[:50])
     p = clf.predict_proba(X)
     assert p.shape == (len(X), 2)
@@ -574,9 +316,9 @@ def test_probabilities_are_those_of_the_scores(task):
     ],
 )
 def test_bad_parameters_are_refused_before_fitting(
-    settings, message, task, monkeypatch
+    settings, message, link_task, monkeypatch
 ):
-    _, _, pairs, t = task
+    _, _, pairs, t = link_task
     fail = pytest.fail
     monkeypatch.setattr(
         LinkClassifier, "_solve", lambda *_: fail("it began to fit first")
@@ -587,8 +329,8 @@ def test_bad_parameters_are_refused_before_fitting(
     assert not hasattr(clf, "classes_")
 
 
-def test_too_few_iterations_are_said(task):
-    _, _, pairs, t = task
+def test_too_few_iterations_are_said(link_task):
+    _, _, pairs, t = link_task
     with pytest.warns(UserWarning, match="max_iter=2 iterations"):
         clf = LinkClassifier(alpha=1e-3, max_iter=2).fit(pairs, t)
     assert clf.n_iter_ == 2
@@ -631,8 +373,8 @@ def test_weights_that_vanished_under_a_strong_penalty_come_back():
 @pytest.mark.parametrize(
     ("alpha", "similarity"), [("auto", "cosine"), (0.003, None), (0.003, "cosine")]
 )
-def test_a_weight_of_two_is_a_pair_twice(task, alpha, similarity):
-    _, _, pairs, t = task
+def test_a_weight_of_two_is_a_pair_twice(link_task, alpha, similarity):
+    _, _, pairs, t = link_task
     weight = np.where(np.arange(len(t)) % 3 == 0, 2.0, 1.0)
     twice = np.repeat(np.arange(len(t)), weight.astype(int))
     settings = {"alpha": alpha, "similarity": similarity}
@@ -650,8 +392,8 @@ def test_a_weight_of_two_is_a_pair_twice(task, alpha, similarity):
 @pytest.mark.parametrize(
     ("alpha", "similarity"), [("auto", "cosine"), (0.003, None), (0.003, "cosine")]
 )
-def test_a_weight_of_zero_is_no_pair(task, alpha, similarity):
-    X, _, pairs, t = task
+def test_a_weight_of_zero_is_no_pair(link_task, alpha, similarity):
+    X, _, pairs, t = link_task
     settings = {"alpha": alpha, "similarity": similarity}
     rng = np.random.default_rng(0)
     # Points of their own, far away, with answers that would spoil everything.
@@ -669,8 +411,8 @@ def test_a_weight_of_zero_is_no_pair(task, alpha, similarity):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_points_on_a_ray_have_no_similarity_to_tell(task, dtype):
-    _, _, pairs, t = task
+def test_points_on_a_ray_have_no_similarity_to_tell(link_task, dtype):
+    _, _, pairs, t = link_task
     length = np.random.default_rng(0).uniform(1, 2, size=len(pairs.X))
     ray = Pairs(np.outer(length, [0.1, 0.7, 1.3]).astype(dtype), pairs.index)
     clf = LinkClassifier(similarity="cosine")

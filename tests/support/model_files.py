@@ -23,6 +23,16 @@ def round_trip(model, folder, **kwargs):
     return load(saved(model, folder), **kwargs)
 
 
+def assert_same(model, again, X):
+    """Exactly the same, in everything that can be asked of points."""
+    assert type(again) is type(model)
+    for method in ("decision_function", "predict", "predict_proba"):
+        if hasattr(model, method):
+            before, after = getattr(model, method)(X), getattr(again, method)(X)
+            assert before.dtype == after.dtype
+            np.testing.assert_array_equal(before, after)
+
+
 def members_of(data):
     with zipfile.ZipFile(io.BytesIO(data)) as source:
         return {name: source.read(name) for name in source.namelist()}

@@ -170,3 +170,32 @@ def test_a_name_that_nobody_knows_is_not_shown(tmp_path):
     ):  # fmt: skip
         pass
     assert ".partial" not in str(caught.value)
+
+
+class TestFiles:
+    def test_replacing_is_all_or_nothing(self, tmp_path):
+        path = tmp_path / "out.csv"
+        path.write_text("old")
+        path.chmod(0o600)
+
+        def interrupted():
+            with replacing(path) as partial:
+                partial.write_text("half")
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+        assert path.read_text() == "old"
+        with replacing(path) as partial:
+            assert partial.suffix == ".csv"
+            partial.write_text("new")
+            assert path.read_text() == "old"
+        assert path.read_text() == "new"
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
+
+    def test_a_long_name_can_be_written(self, tmp_path):
+        path = tmp_path / ("x" * 240 + ".csv")
+        with replacing(path) as partial:
+            partial.write_text("new")
+        assert path.read_text() == "new"

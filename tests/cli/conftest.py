@@ -1,0 +1,19 @@
+"""Fixtures that several tests of the command line share."""
+
+import pytest
+
+from tests.support.commands import call, make_tables
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """Tables and a model of them, made once."""
+    folder = tmp_path_factory.mktemp("made")
+    points, pairs, y = make_tables(folder)
+    result = call(
+        "fit", folder / "points.csv", folder / "pairs.csv",
+        "-o", folder / "model.skops", "--classes", "small,large",
+        "--majority", "large",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    return folder, points, pairs, y, result
