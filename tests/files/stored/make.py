@@ -1,4 +1,4 @@
-"""Write the stored models: python -m tests.stored.make
+"""Write the stored models: python -m tests.files.stored.make
 
 Models of one release must load in the next. So these files are written once for a
 release, under its number, and stay: do not write them again to make a test pass.
