@@ -19,7 +19,7 @@ from pairlearn import PairClassifier, Pairs, certify, make_pair_pipeline
 from pairlearn.cli.page import render_page, write_page
 from pairlearn.cli.page.advice import in_words, narrower
 from pairlearn.cli.page.figures import score_figure
-from pairlearn.cli.page.markup import Html, table, text
+from pairlearn.cli.page.markup import Html, fill, table, text
 from pairlearn.cli.sizes import SURE, chance_of_width
 from pairlearn.cli.summary import FitSummary
 from pairlearn.trust.certificate import certificate_from_counts
@@ -268,6 +268,27 @@ def test_user_text_is_escaped(summary):
     assert tags.addresses == [f"#{name}" for name in SECTIONS]
     assert "&lt;script&gt;" in html
     assert "b" * 100 not in html
+
+
+def test_user_text_is_no_place_of_the_template(summary):
+    name = "{digest} {version?} <!-- page -->"
+    odd = replace(
+        summary,
+        ids=[name] * 300,
+        notes=[name],
+        source={"points": name, "pairs": name},
+        classes=(name, "{second:,}"),
+        version=name,
+        digest=name,
+    )
+    page = render_page(odd)
+    shown = "{digest} {version?} &lt;!-- page --&gt;"
+    assert f"<h1>{shown}: a classifier" in page
+    assert f"digest <code>{shown}</code>" in page
+    assert page.count("<!-- ") == 0
+    assert page.count("<!DOCTYPE") == 1
+    with pytest.raises(KeyError, match="content"):
+        fill("item", other="a place that is not filled is no page")
 
 
 def test_odd_characters():

@@ -11,7 +11,7 @@ import typer
 import pairlearn
 from pairlearn.cli import commands
 from pairlearn.cli.datasets import datasets
-from pairlearn.cli.exits import code_of, end, reason, reporting_errors
+from pairlearn.cli.exits import code_of, end, reporting_errors
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -217,8 +217,6 @@ def reproduce(
                 f"--jobs needs less memory. {display.resume()}",
                 1,
             )
-        except OSError as error:
-            end(reason(error), 1)
         if display.stored or display.there:
             _report(out, written)
         if problem is not None:

@@ -9,13 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pairlearn.cli.fit import note_on_noise, warnings_as_notes
-from pairlearn.cli.predict import (
-    check_columns,
-    frame_for_model,
-    placing_errors,
-    wanted_columns,
-)
-from pairlearn.cli.training_points import find_equal_rows, find_known_points
+from pairlearn.cli.predict import frame_for_model, placing_errors, wanted_columns
+from pairlearn.cli.training_points import find_equal_rows, find_known_points, ids_at
 from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
@@ -28,7 +23,6 @@ if TYPE_CHECKING:
 
     from pairlearn.cli.training_points import KnownPoints
     from pairlearn.data.types import Floats, Ints
-    from pairlearn.files.tables.points import Points
     from pairlearn.files.tables.reading import Table
     from pairlearn.trust.certificate import Certificate
 
@@ -85,15 +79,14 @@ def certify_tables(
     answered = read_answers(points, pairs, **reading)
     notes = answered.notes
     table = answered.points.table
-    wanted = wanted_columns(model, about)
-    check_columns(table, wanted)
-    frame = frame_for_model(table, wanted)
+    frame = frame_for_model(table, wanted_columns(model, about))
     given, t = Pairs(frame, answered.index), answered.t
     used = given.used_points()
     known, index = None, given.index
     if about.get("seen") is not None:
         encoded = _encoded(model, table, frame)[used]
-        known = find_known_points(about["seen"], encoded, _ids(answered.points, used))
+        ids = ids_at(answered.points, used)
+        known = find_known_points(about["seen"], encoded, ids)
         equal_rows = find_equal_rows(encoded, used, given.n_points)
         if not equal_rows.repeat and not (known and known.repeat):
             index = equal_rows.group[index]
@@ -105,7 +98,6 @@ def certify_tables(
         )
     else:
         fresh = _fresh(known, used, given, notes)
-    n_seen = len(given) - len(fresh)
     order = shuffled(len(fresh), check_random_state(seed))
     kept = fresh[disjoint_pairs(given.n_points, index[fresh], order)]
     soft = int(np.sum(np.abs(t[kept]) != 1))
@@ -128,7 +120,7 @@ def certify_tables(
             f"{n_shared} pair(s) that share a point with another pair, or have an "
             "equal one, were left out"
         )
-    return Certified(certificate, n_seen, n_shared, notes)
+    return Certified(certificate, len(given) - len(fresh), n_shared, notes)
 
 
 def _fresh(known: KnownPoints, used: Ints, pairs: Pairs, notes: list[str]) -> Ints:
@@ -182,13 +174,6 @@ def _fresh(known: KnownPoints, used: Ints, pairs: Pairs, notes: list[str]) -> In
             "id, the error is higher than this says"
         )
     return np.flatnonzero(~seen)
-
-
-def _ids(points: Points, rows: Ints) -> list[str] | None:
-    """Return the ids of some points; None for row numbers, which tell nothing."""
-    if points.id_column is None:
-        return None
-    return points.ids.take(rows).tolist()
 
 
 def _encoded(model: Any, table: Table, frame: Any) -> Floats:

@@ -6,99 +6,22 @@ the commands.
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import Annotated, Any
 
 import typer
 
+from pairlearn.cli import options
 from pairlearn.cli.exits import reporting_errors
 from pairlearn.files.tables.errors import OptionError, TableError
 
 __all__ = ["certify", "check", "explain", "fit", "predict"]
 
-_OF_TABLES = "How to read the tables"
-_READING = ("id", "left", "right", "answer", "first_row", "soft", "skip_unknown")
 
-
-def _table(metavar: str, what: str) -> Any:
-    """Return the argument for a file that is read."""
-    return typer.Argument(
-        metavar=metavar,
-        help=what,
-        exists=True,
-        dir_okay=False,
-        readable=True,
-        show_default=False,
-    )
-
-
-def _column(what: str) -> Any:
-    """Return the option that names a column."""
-    return typer.Option(
-        metavar="COLUMN",
-        help=what,
-        show_default="found by its name",
-        rich_help_panel=_OF_TABLES,
-    )
-
-
-def _of_tables(name: str, what: str, **more: Any) -> Any:
-    """Return an option on how the tables are to be read."""
-    return typer.Option(name, help=what, rich_help_panel=_OF_TABLES, **more)
-
-
-PointsFile = Annotated[
-    Path, _table("POINTS", "Table of points: a CSV, TSV, Parquet or Arrow file.")
-]
-PairsFile = Annotated[Path, _table("PAIRS", "Table of pairs and answers about them.")]
-ModelFile = Annotated[Path, _table("MODEL", "A model that `fit` wrote.")]
-Id = Annotated[str | None, _column("Column of the points that holds their ids.")]
-Left = Annotated[
-    str | None, _column("Column of the table of pairs with the id of the first point.")
-]
-Right = Annotated[
-    str | None, _column("Column of the table of pairs with the id of the second point.")
-]
-Answer = Annotated[str | None, _column("Column of the pairs with the answers.")]
-FirstRow = Annotated[
-    int | None,
-    _of_tables(
-        "--first-row",
-        "Points have no ids; the pairs hold row numbers, counted from 0 or 1.",
-        min=0,
-        max=1,
-        show_default=False,
-    ),
-]
-Soft = Annotated[
-    bool,
-    _of_tables(
-        "--soft",
-        "Answers are numbers from -1 (surely different) to 1 (surely the same).",
-    ),
-]
-SkipUnknown = Annotated[
-    bool,
-    _of_tables(
-        "--skip-unknown",
-        "Leave out pairs that name a point which is not in the table of points.",
-    ),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Print only warnings, on standard error."),
-]
-Seed = Annotated[
-    int,
-    typer.Option(
-        min=0, max=2**32 - 1, help="Seed for random choices; same seed, same result."
-    ),
-]
-
-
+@options.reads_tables
 def fit(
-    points: PointsFile,
-    pairs: PairsFile,
+    points: options.PointsFile,
+    pairs: options.PairsFile,
     out: Annotated[
         Path,
         typer.Option(
@@ -155,15 +78,10 @@ def fit(
             "pairlearn certify then cannot leave those points out.",
         ),
     ] = False,
-    seed: Seed = 0,
-    quiet: Quiet = False,
-    id: Id = None,  # noqa: A002 - the user's word for it
-    left: Left = None,
-    right: Right = None,
-    answer: Answer = None,
-    first_row: FirstRow = None,
-    soft: Soft = False,
-    skip_unknown: SkipUnknown = False,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Learn a model from a table of points and answers about pairs of them.
 
@@ -186,14 +104,13 @@ def fit(
             check_output(report, "--report", (".html", ".htm"), (points, pairs))
             if report.resolve() == out.resolve():
                 raise OptionError("--report and --out are the same file")
-        names, largest = _class_names(classes, majority)
-        rate = _noise(noise)
+        names, largest = options.class_names(classes, majority)
+        rate = options.noise_rates(noise)
         with Progress(quiet=quiet) as progress:
             progress.step("starting")
             from pairlearn.cli.fit import FitOptions, fit_tables
             from pairlearn.cli.quick_imports import import_skops
 
-            reading = _reading(id, left, right, answer, first_row, soft, skip_unknown)
             summary, about = fit_tables(
                 points,
                 pairs,
@@ -222,8 +139,8 @@ def fit(
 
 
 def predict(
-    model: ModelFile,
-    points: PointsFile,
+    model: options.ModelFile,
+    points: options.PointsFile,
     out: Annotated[
         Path,
         typer.Option(
@@ -233,8 +150,8 @@ def predict(
             help="Where to write classes and probabilities (.csv, .tsv or .parquet).",
         ),
     ],
-    id: Id = None,  # noqa: A002
-    quiet: Quiet = False,
+    id: options.Id = None,  # noqa: A002 - the user's word for it
+    quiet: options.Quiet = False,
 ) -> None:
     """Predict the class of each point of a table, with probabilities.
 
@@ -268,10 +185,11 @@ def predict(
             show_predicted(found, out)
 
 
+@options.reads_tables
 def certify(
-    model: ModelFile,
-    points: PointsFile,
-    pairs: PairsFile,
+    model: options.ModelFile,
+    points: options.PointsFile,
+    pairs: options.PairsFile,
     confidence: Annotated[
         float,
         typer.Option(
@@ -288,15 +206,10 @@ def certify(
             "that the model assumes.",
         ),
     ] = "auto",
-    seed: Seed = 0,
-    quiet: Quiet = False,
-    id: Id = None,  # noqa: A002
-    left: Left = None,
-    right: Right = None,
-    answer: Answer = None,
-    first_row: FirstRow = None,
-    soft: Soft = False,
-    skip_unknown: SkipUnknown = False,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Measure the error of a model with answers that it has not seen.
 
@@ -314,22 +227,22 @@ def certify(
 
         if not 0 < confidence < 1:
             raise OptionError("--confidence must lie between 0 and 1, such as 0.95")
-        rate = _noise(noise)
+        rate = options.noise_rates(noise)
         with Progress(quiet=quiet) as progress:
             fitted, about, notes = _load(model, progress)
             from pairlearn.cli.certify import certify_tables
 
-            if id is None and about.get("id") is not None:
-                id = _if_column(points, about["id"])  # noqa: A001
-            if id is None and first_row is None and about.get("id") is None:
-                first_row = about.get("first row")
+            if reading["id"] is None and about.get("id") is not None:
+                reading["id"] = _if_column(points, about["id"])
+            elif reading["id"] is None and reading["first_row"] is None:
+                reading["first_row"] = about.get("first row")
             progress.step("counting disagreements")
             found = certify_tables(
                 fitted,
                 about,
                 points,
                 pairs,
-                _reading(id, left, right, answer, first_row, soft, skip_unknown),
+                reading,
                 confidence=confidence,
                 noise=rate,
                 seed=seed,
@@ -342,16 +255,16 @@ def certify(
 
 
 def explain(
-    model: ModelFile,
+    model: options.ModelFile,
     points: Annotated[
         Path | None,
-        _table(
+        options.table_file(
             "[POINTS]",
             "Points to measure the importance with; by default, as fit measured it.",
         ),
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many columns to list.")] = 30,
-    seed: Seed = 0,
+    seed: options.Seed = 0,
 ) -> None:
     """List the columns that matter most to a model.
 
@@ -403,9 +316,10 @@ def explain(
         show_digest(digest_of(model))
 
 
+@options.reads_tables
 def check(
-    points: PointsFile,
-    pairs: PairsFile,
+    points: options.PointsFile,
+    pairs: options.PairsFile,
     strict: Annotated[
         bool,
         typer.Option(
@@ -415,13 +329,8 @@ def check(
     most: Annotated[
         int, typer.Option(min=0, help="How many contradictions to show.")
     ] = 5,
-    id: Id = None,  # noqa: A002
-    left: Left = None,
-    right: Right = None,
-    answer: Answer = None,
-    first_row: FirstRow = None,
-    soft: Soft = False,
-    skip_unknown: SkipUnknown = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Check the tables: contradictory, redundant and missing answers, and columns.
 
@@ -440,7 +349,6 @@ def check(
             progress.step("reading the tables")
             from pairlearn.cli.check import check_tables
 
-            reading = _reading(id, left, right, answer, first_row, soft, skip_unknown)
             found = check_tables(points, pairs, reading, most=most)
         show_checked(found)
     if strict and (found.n_contradictions or found.answered.n_disagreeing):
@@ -450,11 +358,6 @@ def check(
             err=True,
         )
         raise typer.Exit(1)
-
-
-def _reading(*values: Any) -> dict[str, Any]:
-    """Return the options on how tables are read as arguments of `read_answers`."""
-    return dict(zip(_READING, values, strict=True))
 
 
 def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
@@ -479,47 +382,3 @@ def _if_column(path: Path, name: str) -> str | None:
     from pairlearn.files.tables.reading import read_chunks
 
     return name if name in next(iter(read_chunks(path))).columns else None
-
-
-def _class_names(
-    listed: str | None, majority: str | None
-) -> tuple[tuple[str, str], str | None]:
-    """Return the names of the two classes, and which is the larger."""
-    if listed is None:
-        if majority is None:
-            return ("A", "B"), None
-        name = majority.strip()
-        if not name:
-            raise OptionError("--majority must name a class")
-        return (f"not {name}", name), name
-    names = [name.strip() for name in listed.split(",")]
-    if len(names) != 2 or not all(names) or names[0] == names[1]:
-        raise OptionError(
-            f"--classes {listed!r} must be two different names with a comma between "
-            "them, such as --classes ill,healthy"
-        )
-    if majority is not None and majority.strip() not in names:
-        raise OptionError(
-            f"--majority {majority!r} must be one of the classes, {' or '.join(names)}"
-        )
-    return (names[0], names[1]), None if majority is None else majority.strip()
-
-
-def _noise(said: str) -> Any:
-    """Return what PairClassifier takes for noise."""
-    word = said.strip().casefold()
-    if word in ("auto", "none"):
-        return None if word == "none" else "auto"
-    try:
-        rates = [float(part) for part in word.split(",")]
-    except ValueError:
-        rates = []
-    if len(rates) == 1 and 0 <= rates[0] < 0.5:
-        return rates[0] or None
-    if len(rates) == 2 and 0 <= rates[1] < rates[0] <= 1:
-        return (rates[0], rates[1])
-    raise OptionError(
-        f"--noise {said!r} must be auto, none, a rate below 0.5, or two rates such as "
-        "0.9,0.2: how often people say 'same' about pairs that are the same, and "
-        "about pairs that are different"
-    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pairlearn.cli.exits import reporting_errors
+from pairlearn.cli.exits import end, reporting_errors
 
 if TYPE_CHECKING:
     from pairlearn.cli.practice import Practice
@@ -63,7 +63,7 @@ def datasets(
     with reporting_errors() as written:
         if name is None:
             if out is not None:
-                _stop("say which data set to write, such as `cancer`", 2)
+                end("say which data set to write, such as `cancer`", 2)
             _list(data)
             return
         from pairlearn.cli.practice import find, make_practice
@@ -72,7 +72,7 @@ def datasets(
         try:
             found = find(name)
             if out is None:
-                _stop(
+                end(
                     "say which folder to write to, such as "
                     f"`pairlearn datasets {found.name} -o practice`",
                     2,
@@ -82,9 +82,9 @@ def datasets(
                 found, pairs, n_points=points, wrong=wrong, seed=seed, data_home=data
             )
         except (DataUnavailableError, DataFileError) as error:
-            _stop(str(error), 1)
+            end(str(error), 1)
         except ValueError as error:
-            _stop(str(error), 2)
+            end(str(error), 2)
         _write(tables, out)
         written.append(out)
         _tell(found, tables, out)
@@ -124,12 +124,12 @@ def _check_folder(out: Path, overwrite: bool) -> None:
     from pairlearn.cli.practice import FILES
 
     if out.exists() and not out.is_dir():
-        _stop(f"{out} is a file; --out needs a folder", 1)
+        end(f"{out} is a file; --out needs a folder", 1)
     if not out.exists() and not out.parent.is_dir():
-        _stop(f"there is no folder {out.parent} to make {out.name} in", 1)
+        end(f"there is no folder {out.parent} to make {out.name} in", 1)
     there = [file for file in FILES if (out / file).exists()]
     if there and not overwrite:
-        _stop(
+        end(
             f"{out} already holds {' and '.join(there)}; choose another folder, or "
             "replace them with --overwrite",
             1,
@@ -167,8 +167,3 @@ def _tell(found: DataSet, tables: Practice, out: Path) -> None:
     command += ["--classes", ",".join(found.classes), "--majority", tables.majority]
     command += ["--report", str(out / "page.html")]
     typer.echo(f"Next: {shlex.join(command)}")
-
-
-def _stop(message: str, code: int) -> NoReturn:
-    typer.echo(message, err=True)
-    raise typer.Exit(code)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 import pairlearn
 from pairlearn.cli.explain import changes_of_side
 from pairlearn.cli.summary import FitSummary
-from pairlearn.cli.training_points import find_equal_rows, make_fingerprints
+from pairlearn.cli.training_points import find_equal_rows, ids_at, make_fingerprints
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.encoder import make_encoder
 from pairlearn.files.tables.errors import TableError
@@ -426,7 +426,6 @@ def _fingerprint(
 ) -> dict[str, Any]:
     """Return fingerprints of the points that the model learnt from."""
     encoded = np.asarray(model[0].transform(points.frame.iloc[rows]))
-    ids = None if points.id_column is None else points.ids.take(rows).tolist()
     # Not whether there is a page: that makes no other model.
     secret = asdict(options) | {"suspicious": None}
-    return make_fingerprints(encoded, ids, secret)
+    return make_fingerprints(encoded, ids_at(points, rows), secret)

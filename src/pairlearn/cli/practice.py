@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +19,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Ints
 
-__all__ = [
-    "DATA_SETS",
-    "FILES",
-    "Practice",
-    "find",
-    "make_practice",
-]
+__all__ = ["DATA_SETS", "FILES", "Practice", "find", "make_practice"]
 
 FILES = ("points.csv", "pairs.csv", "labels.csv")
 SHIPPED = "scikit-learn"
@@ -66,7 +59,10 @@ class Practice:
     def files(self) -> dict[str, bytes]:
         """Return the content of each of the files."""
         tables = (self.points, self.pairs, self.labels)
-        return {name: _csv(table) for name, table in zip(FILES, tables, strict=True)}
+        return {
+            name: table.to_csv(index=False, lineterminator="\n").encode()
+            for name, table in zip(FILES, tables, strict=True)
+        }
 
 
 def find(name: str) -> DataSet:
@@ -202,29 +198,16 @@ def _load(
     target = np.asarray(bunch.target)
     if data.n_features == 784:
         target = even_odd(target)
-    names = bunch.get("feature_names") or _numbered(bunch.data.shape[1])
-    return bunch.data, target == 1, list(names)
+    numbered = [f"x{k}" for k in range(1, bunch.data.shape[1] + 1)]
+    return bunch.data, target == 1, list(bunch.get("feature_names") or numbered)
 
 
 def _load_shipped(name: str) -> tuple[Any, NDArray[np.bool_], list[str]]:
     from sklearn import datasets
 
-    if name == "cancer":
-        bunch = datasets.load_breast_cancer()
-        return bunch.data, bunch.target == 1, list(bunch.feature_names)
-    if name == "wine":
-        bunch = datasets.load_wine()
-        return bunch.data, bunch.target == 1, list(bunch.feature_names)
-    bunch = datasets.load_digits()
-    names = [f"pixel_{k // 8}_{k % 8}" for k in range(64)]
-    return bunch.data.astype(int), bunch.target % 2 == 0, names
-
-
-def _numbered(n_features: int) -> list[str]:
-    return [f"x{k}" for k in range(1, n_features + 1)]
-
-
-def _csv(table: Any) -> bytes:
-    text = io.StringIO()
-    table.to_csv(text, index=False, lineterminator="\n")
-    return text.getvalue().encode()
+    if name == "digits":
+        bunch = datasets.load_digits()
+        names = [f"pixel_{k // 8}_{k % 8}" for k in range(64)]
+        return bunch.data.astype(int), bunch.target % 2 == 0, names
+    bunch = datasets.load_wine() if name == "wine" else datasets.load_breast_cancer()
+    return bunch.data, bunch.target == 1, list(bunch.feature_names)

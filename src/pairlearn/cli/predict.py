@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from pairlearn.data.types import Floats
     from pairlearn.files.tables.reading import Table
 
-__all__ = ["OUTPUTS", "Predicted", "points_for_model", "predict_table"]
-
-OUTPUTS = (".csv", ".tsv", ".parquet")
+__all__ = ["Predicted", "points_for_model", "predict_table"]
 
 
 @dataclass
@@ -166,7 +164,8 @@ def check_columns(table: Table, wanted: list[str]) -> None:
 
 
 def frame_for_model(table: Table, wanted: list[str]) -> Any:
-    """Return the columns that a model needs as a frame of cells."""
+    """Return the columns that a model needs as a frame of cells, if all are there."""
+    check_columns(table, wanted)
     return frame_of({name: table.columns[name] for name in wanted}, len(table))
 
 
@@ -304,9 +303,7 @@ def _notes_on_formulas(n_ids: int, name: str, classes: list[str]) -> list[str]:
 def points_for_model(model: Any, about: dict[str, Any], path: Path) -> Any:
     """Return a table of points as a frame with the columns that a model needs."""
     table = read_table(path)
-    wanted = wanted_columns(model, about)
-    check_columns(table, wanted)
-    frame = frame_for_model(table, wanted)
+    frame = frame_for_model(table, wanted_columns(model, about))
     with placing_errors(table):
         model.predict(frame.iloc[:1])
         if about.get("made by"):

@@ -160,7 +160,9 @@ def make_plan(
         budget = Budget(
             _expected(n_pairs, error, confidence, flip_rate),
             chance_of_width(n_pairs, error, width, confidence, flip_rate),
-            _chance(n_pairs, prior, error, flip_rate),
+            None
+            if prior == 0.5
+            else assignment_chance(n_pairs, prior, error, flip_rate),
         )
     return Plan(
         prior,
@@ -318,14 +320,8 @@ def _assignment_plan(
     # Wrong answers bring Q nearer to 1/2, as a prior nearer to 1/2 would.
     nearer = 0.5 + (prior - 0.5) * (1 - 2 * flip_rate)
     n_pairs = pairs_for_assignment(nearer, error, failure)
-    chance = _chance(n_pairs, prior, error, flip_rate)
+    chance = assignment_chance(n_pairs, prior, error, flip_rate)
     return AssignmentPlan(n_pairs, chance, n_points)
-
-
-def _chance(n_pairs: int, prior: float, error: float, flip_rate: float) -> float | None:
-    if prior == 0.5:
-        return None
-    return assignment_chance(n_pairs, prior, error, flip_rate)
 
 
 def _disagreement(error: float, flip_rate: float) -> float:

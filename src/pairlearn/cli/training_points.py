@@ -28,14 +28,10 @@ import numpy as np
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Bools, Floats, Ints
+    from pairlearn.files.tables.points import Points
 
-__all__ = [
-    "KnownPoints",
-    "EqualRows",
-    "find_equal_rows",
-    "find_known_points",
-    "make_fingerprints",
-]
+__all__ = ["EqualRows", "KnownPoints"]
+__all__ += ["find_equal_rows", "find_known_points", "ids_at", "make_fingerprints"]
 
 _BYTES = 5
 _HEX = 2 * _BYTES  # characters of a fingerprint
@@ -134,6 +130,11 @@ def find_equal_rows(encoded: Floats, rows: Ints, n_points: int) -> EqualRows:
         int(count[count > 1].sum()),
         bool(len(count) < _FEW_DIFFERENT * len(rows)),
     )
+
+
+def ids_at(points: Points, rows: Ints) -> list[str] | None:
+    """Return the ids of some points; None for row numbers, which tell nothing."""
+    return None if points.id_column is None else points.ids.take(rows).tolist()
 
 
 def make_fingerprints(

@@ -229,12 +229,8 @@ def _check_member(info: zipfile.ZipInfo, data: bytes) -> None:
         raise ModelFileError(
             f"it holds {name[:60]!r}, which does not belong to a model"
         )
-    is_stored = (
-        info.compress_type == zipfile.ZIP_STORED
-        and info.file_size == info.compress_size
-    )
     if name not in (HEADER, SCHEMA):
-        if not is_stored:
+        if not _is_stored(info):
             raise ModelFileError(
                 f"its array {name} is compressed, but pairlearn.save compresses none"
             )
@@ -244,17 +240,22 @@ def _check_member(info: zipfile.ZipInfo, data: bytes) -> None:
             f"its {name} claims to have {info.file_size} bytes, and at most "
             f"{_MOST_TEXT} are read"
         )
-    if not is_stored and not _unfolds_well(info, data):
+    if not _is_stored(info) and not _unfolds_well(info, data):
         raise ModelFileError(
             f"its {name} is compressed in a way that pairlearn.save does not use"
         )
 
 
+def _is_stored(info: zipfile.ZipInfo) -> bool:
+    """Tell whether a member is not compressed, and as long as it says."""
+    stored = info.compress_type == zipfile.ZIP_STORED
+    return stored and info.file_size == info.compress_size
+
+
 def _unfolds_well(info: zipfile.ZipInfo, data: bytes) -> bool:
     """Tell whether a text has the length it claims, and that is not out of measure."""
-    if info.compress_type != zipfile.ZIP_DEFLATED:
-        return False
-    if info.file_size > _MOST_COMPRESSED:
+    is_deflated = info.compress_type == zipfile.ZIP_DEFLATED
+    if not is_deflated or info.file_size > _MOST_COMPRESSED:
         return False
     # Where the content starts: after a header with a name and one more field. zipfile
     # unfolds all that is there before it cuts it to the length claimed.
@@ -293,10 +294,7 @@ def _check_arrays(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as source:
         _check_sizes(source, content)
         for info in source.infolist():
-            if (
-                info.compress_type != zipfile.ZIP_STORED
-                or info.file_size != info.compress_size
-            ):
+            if not _is_stored(info):
                 raise ModelFileError("one of its sparse arrays is compressed")
             _check_array(source.read(info))
     # Here, and not only in the model: a part of it may use an array as it is built.

@@ -10,55 +10,47 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.cli.page.markup import Html
+from pairlearn.cli.page.markup import fill, join
 
 if TYPE_CHECKING:
+    from pairlearn.cli.page.markup import Html
     from pairlearn.data.types import Floats
     from pairlearn.trust.certificate import Certificate
 
 __all__ = ["certificate_figure", "score_figure"]
 
+# As in page.html, where the lines are that never move.
 WIDTH = 640
 MARGIN = 44
+TOP, FLOOR = 16, 190
 BINS = 20  # on either side of the boundary
 
 
 def certificate_figure(certificate: Certificate) -> Html:
     """Draw the error and its interval on a scale from 0 to 50 %, which is guessing."""
-    low, high = certificate.clustering_interval
+    error, (low, high) = certificate.clustering_error, certificate.clustering_interval
     # A scale up to 50 % would hide a narrow interval near 0.
     end = next(e for e in (0.05, 0.1, 0.2, 0.5) if high <= 0.9 * e or e == 0.5)
 
     def place(error: float) -> float:
         return MARGIN + (WIDTH - 2 * MARGIN) * error / end
 
-    x, left, right = (place(e) for e in (certificate.clustering_error, low, high))
+    x, left, right = place(error), place(low), place(high)
     ticks = [end * k / 5 for k in range(6)]
-    marks = "".join(
-        f'<line class="grid" x1="{place(e):.1f}" x2="{place(e):.1f}" y1="34" y2="84"/>'
-        f'<text class="tick" x="{place(e):.1f}" y="102">{100 * e:g}%</text>'
-        for e in ticks
+    shown = {"error": error, "low": low, "high": high}
+    parts = fill(
+        "error",
+        ticks=join(fill("error tick", x=place(e), share=100 * e) for e in ticks),
+        guessing=fill("guessing", x=place(0.5) + MARGIN) if end == 0.5 else "",
+        x=x,
+        left=left,
+        right=right,
+        width=max(right - left, 2),
+        middle=min(max((left + right) / 2, MARGIN + 60), WIDTH - MARGIN - 60),
+        **shown,
     )
-    guess = (
-        f'<text class="tick end" x="{place(0.5) + MARGIN:.1f}" y="120">guessing</text>'
-        if end == 0.5
-        else ""
-    )
-    middle = min(max((left + right) / 2, MARGIN + 60), WIDTH - MARGIN - 60)
-    return _svg(
-        124,
-        f"The error is {certificate.clustering_error:.1%}, between {low:.1%} and "
-        f"{high:.1%}, on a scale from 0 to {100 * end:g}%.",
-        marks,
-        guess,
-        f'<rect class="band" x="{left:.1f}" y="46" '
-        f'width="{max(right - left, 2):.1f}" height="26" rx="6"/>',
-        f'<line class="ends" x1="{left:.1f}" x2="{left:.1f}" y1="42" y2="76"/>',
-        f'<line class="ends" x1="{right:.1f}" x2="{right:.1f}" y1="42" y2="76"/>',
-        f'<circle class="dot" cx="{x:.1f}" cy="59" r="7"/>',
-        f'<text class="value" x="{middle:.1f}" y="22">'
-        f"{low:.1%} … {certificate.clustering_error:.1%} … {high:.1%}</text>",
-    )
+    label = fill("error label", end=100 * end, **shown)
+    return fill("drawing", height=124, label=label, parts=parts)
 
 
 def score_figure(scores: Floats) -> Html:
@@ -71,49 +63,32 @@ def score_figure(scores: Floats) -> Html:
     place = np.where(scores > 0, BINS - 1 + away, BINS - away)
     counts = np.bincount(place, minlength=2 * BINS)
     most = _round_up(int(counts.max()))
-    floor, top = 190, 16
     step = (WIDTH - 2 * MARGIN) / (2 * BINS)
-    bars = "".join(
-        f'<rect class="side{int(k >= BINS)}" x="{MARGIN + k * step + 0.5:.1f}" '
-        f'y="{floor - (floor - top) * n / most:.1f}" width="{step - 1:.1f}" '
-        f'height="{(floor - top) * n / most:.1f}"/>'
-        for k, n in enumerate(counts.tolist())
-        if n
-    )
-    levels = "".join(
-        f'<line class="grid" x1="{MARGIN}" x2="{WIDTH - MARGIN}" y1="{y:.1f}" '
-        f'y2="{y:.1f}"/><text class="tick end" x="{MARGIN - 6}" y="{y + 4:.1f}">'
-        f"{n:,}</text>"
-        for n, y in (
-            (n, floor - (floor - top) * n / most)
-            for n in sorted({0, most // 2, most} if most > 1 else {0, 1})
-        )
-    )
-    ticks = "".join(
-        f'<text class="tick" x="{MARGIN + k * step:.1f}" y="{floor + 18}">'
-        f"{_plain(reach * (k / BINS - 1))}</text>"
-        for k in (0, BINS // 2, BINS, 3 * BINS // 2, 2 * BINS)
-    )
-    middle = WIDTH / 2
-    n_first = int(counts[:BINS].sum())
-    return _svg(
-        floor + 44,
-        f"Histogram of the scores of {len(scores):,} points: {n_first:,} on the side "
-        f"of the first class, {len(scores) - n_first:,} on that of the second.",
-        levels,
-        bars,
-        f'<line class="boundary" x1="{middle}" x2="{middle}" y1="{top - 8}" '
-        f'y2="{floor}"/>',
-        ticks,
-        f'<text class="tick" x="{middle}" y="{floor + 38}">score f(x)</text>',
-    )
 
+    def bar(k: int, n: int) -> Html:
+        height = (FLOOR - TOP) * n / most
+        x, y = MARGIN + k * step + 0.5, FLOOR - height
+        side = int(k >= BINS)
+        return fill("score bar", side=side, x=x, y=y, width=step - 1, height=height)
 
-def _svg(height: int, label: str, *parts: str) -> Html:
-    return Html(
-        f'<div class="drawing"><svg viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="{label}">{"".join(parts)}</svg></div>'
+    def level(n: int) -> Html:
+        y = FLOOR - (FLOOR - TOP) * n / most
+        return fill("score level", y=y, below=y + 4, n=n)
+
+    def tick(k: int) -> Html:
+        score = _plain(reach * (k / BINS - 1))
+        return fill("score tick", x=MARGIN + k * step, score=score)
+
+    parts = fill(
+        "score",
+        levels=join(map(level, sorted({0, most // 2, most} if most > 1 else {0, 1}))),
+        bars=join(bar(k, n) for k, n in enumerate(counts.tolist()) if n),
+        ticks=join(map(tick, (0, BINS // 2, BINS, 3 * BINS // 2, 2 * BINS))),
     )
+    n_points, n_first = len(scores), int(counts[:BINS].sum())
+    n_second = n_points - n_first
+    label = fill("score label", n_points=n_points, n_first=n_first, n_second=n_second)
+    return fill("drawing", height=FLOOR + 44, label=label, parts=parts)
 
 
 def _round_up(count: int) -> int:

@@ -6,16 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.cli.page.markup import (
-    Html,
-    bar,
-    bullets,
-    join,
-    paragraph,
-    percent,
-    table,
-    text,
-)
+from pairlearn.cli.page.markup import Html, bullets, fill, join, percent, table, text
 from pairlearn.cli.page.scored import DOUBTFUL
 
 if TYPE_CHECKING:
@@ -38,90 +29,81 @@ CLEAR = 0.75
 
 def uncertain(scored: ScoredPoints) -> Html:
     """Return the points nearest to the boundary."""
-    summary = scored.summary
-    nearest = np.argsort(np.abs(scored.scores), kind="stable")[:POINTS]
-    head, words = ["point", "score", "group"], (0, 2)
-    if scored.probability is not None:
-        head.append("probability")
-    rows = []
-    for i in nearest.tolist():
-        row: list[object] = [
+    summary, probability = scored.summary, scored.probability
+    n_points, unclear = len(scored.scores), Html("")
+    nearest = np.argsort(np.abs(scored.scores), kind="stable")[:POINTS].tolist()
+    head = ["point", "score", "group"]
+    rows: list[list[object]] = [
+        [
             summary.ids[i],
             _signed(scored.scores[i], ".3f"),
             summary.classes[scored.group[i]],
         ]
-        if scored.probability is not None:
-            row.append(percent(scored.probability[i]))
-        rows.append(row)
-    n_points = len(scored.scores)
-    told = "These points are nearest to the boundary. If you can check some points by "
-    told += "hand, or collect more answers to learn from, start with these."
-    if scored.probability is not None:
-        unclear = int(np.sum(scored.probability < CLEAR))
-        told += f" In all, {unclear:,} of {n_points:,} points "
-        told += f"({percent(unclear / n_points)}) have a probability below {CLEAR:.0%}."
-    caption = f"The {len(rows)} points nearest to the boundary, of {n_points:,}."
-    return join([paragraph(told), table(head, rows, caption=caption, words=words)])
+        for i in nearest
+    ]
+    if probability is not None:
+        head.append("probability")
+        for i, row in zip(nearest, rows, strict=True):
+            row.append(percent(probability[i]))
+        n_unclear = int(np.sum(probability < CLEAR))
+        unclear = fill(
+            "unclear",
+            n_unclear=n_unclear,
+            n_points=n_points,
+            share=n_unclear / n_points,
+            clear=CLEAR,
+        )
+    return fill(
+        "uncertain",
+        unclear=unclear,
+        n_shown=len(rows),
+        n_points=n_points,
+        table=table(head, rows, words=(0, 2)),
+    )
 
 
 def suspicious(scored: ScoredPoints) -> Html:
     """Return the answers that are likeliest to be wrong."""
     summary, found = scored.summary, scored.summary.suspicious
     if found is None:
-        return paragraph(
-            "The answers were not searched for mistakes. That takes several fits with "
-            "parts of the answers, and enough answers to leave some out."
-        )
+        return fill("not searched")
     suspicion = np.asarray(found.suspicion, dtype=float)
-    if len(suspicion) != len(summary.t):
+    n_answers = len(suspicion)
+    if n_answers != len(summary.t):
         raise ValueError(
-            f"suspicious tells of {len(suspicion)} answers, but there are "
-            f"{len(summary.t)}"
+            f"suspicious tells of {n_answers} answers, but there are {len(summary.t)}"
         )
-    if not len(suspicion):
-        return paragraph("There are no answers.")
+    if not n_answers:
+        return fill("no answers")
     n_doubtful = int(np.sum(suspicion > DOUBTFUL))
     contradicted = np.asarray(found.contradicted, dtype=bool)
-    shown = np.asarray(found.order)[: min(ANSWERS, max(n_doubtful, LEAST))]
-    rows = []
-    for k in shown.tolist():
-        i, j = summary.pairs.index[k].tolist()
-        rows.append(
-            (
-                summary.ids[i],
-                summary.ids[j],
-                _answer(summary.t[k]),
-                percent(float(found.probability[k])),
-                percent(float(suspicion[k])),
-                "yes" if contradicted[k] else "no",
-            )
-        )
-    if n_doubtful:
-        told = f"{n_doubtful:,} of {len(suspicion):,} answers are more likely wrong "
-        told += "than right, judged by models that were trained without them and by "
-        told += "the other answers. Ask these questions again, or check them by hand."
-    else:
-        told = "No answer looks wrong: each is more likely right than wrong, judged by "
-        told += "models that were trained without it and by the other answers. The "
-        told += "list shows those that are the least likely to be right."
     n_contradicted = int(contradicted.sum())
-    if n_contradicted:
-        told += f" {n_contradicted:,} answers are part of a contradiction: together "
-        told += "with others they cannot all be right (if A is like B and B like C, "
-        told += "then A is like C). One wrong answer can contradict many right ones."
-    return join(
-        [
-            paragraph(told),
-            table(
-                ["point", "and point", "answer", "P(same)", "P(answer wrong)",
-                 "contradicted"],
-                rows,
-                caption=f"The {len(rows)} most suspicious answers, of "
-                f"{len(suspicion):,}.",
-                words=(0, 1, 2, 5),
-            ),
-        ]
-    )  # fmt: skip
+    shown = np.asarray(found.order)[: min(ANSWERS, max(n_doubtful, LEAST))]
+    rows = [
+        (
+            *(summary.ids[i] for i in summary.pairs.index[k].tolist()),
+            _answer(summary.t[k]),
+            percent(float(found.probability[k])),
+            percent(float(suspicion[k])),
+            "yes" if contradicted[k] else "no",
+        )
+        for k in shown.tolist()
+    ]
+    head = "point", "and point", "answer", "P(same)", "P(answer wrong)", "contradicted"
+    return fill(
+        "suspicious",
+        told=fill(
+            "some wrong" if n_doubtful else "none wrong",
+            n_doubtful=n_doubtful,
+            n_answers=n_answers,
+        ),
+        contradicted=fill("contradicted", n_contradicted=n_contradicted)
+        if n_contradicted
+        else "",
+        n_shown=len(rows),
+        n_answers=n_answers,
+        table=table(head, rows, words=(0, 1, 2, 5)),
+    )
 
 
 def _answer(t: float) -> str:
@@ -134,67 +116,50 @@ def _answer(t: float) -> str:
 def importance(scored: ScoredPoints) -> Html:
     """Return the columns that the model relies on."""
     found = scored.summary.importance
-    if found is None:
-        return paragraph("The importance of the columns was not computed.")
     if not found:
-        return paragraph("There are no columns.")
+        return fill("no importance" if found is None else "no columns")
     ranked = sorted(found, key=lambda row: -row[1])
     largest = max(ranked[0][1], 1e-12)
     rows = [
-        (name, percent(max(value, 0.0)), bar(value / largest))
+        (name, percent(max(value, 0.0)), _bar(value / largest))
         for name, value in ranked[:COLUMNS]
     ]
-    parts = [
-        paragraph(
-            "The table says how many points change sides when the values of a column "
-            "are shuffled among the points. The longer the bar, the more the model "
-            "relies on the column. If columns say much the same, each can replace the "
-            "others, and each looks less important than they are together."
-        ),
-        table(["column", "points that change sides", ""], rows, words=(0, 2)),
-    ]
-    n_left = len(ranked) - len(rows)
+    rest, n_left = Html(""), len(ranked) - len(rows)
     if n_left:
-        most = percent(max(ranked[COLUMNS][1], 0.0))
-        parts.append(
-            paragraph(
-                f"{n_left:,} more columns change {most} of the points or less each.",
-                kind="footnote",
-            )
-        )
-    return join(parts)
+        rest = fill("less important", n_left=n_left, most=max(ranked[COLUMNS][1], 0.0))
+    head = "column", "points that change sides", ""
+    return fill("importance", table=table(head, rows, words=(0, 2)), rest=rest)
+
+
+def _bar(share: float) -> Html:
+    """Return a bar whose length is a share of the whole."""
+    return fill("bar", width=100 * min(max(share, 0.0), 1.0))
 
 
 def data(scored: ScoredPoints) -> Html:
     """Return what was read, and what was made of it."""
     summary = scored.summary
     t = np.asarray(summary.t)
-    n_points, n_pairs = len(summary.ids), len(t)
-    n_same, n_different = int(np.sum(t > 0)), int(np.sum(t < 0))
-    n_seen = len(np.unique(summary.pairs.index))
-    source = summary.source
-    facts: list[tuple[object, object]] = [
-        ("Points", f"{n_points:,}{_in_file(source.get('points'))}"),
-        ("Pairs", f"{n_pairs:,}{_in_file(source.get('pairs'))}"),
-        ("Answers", f"{n_same:,} same, {n_different:,} different"),
-        ("Points in some pair", f"{n_seen:,}"),
-        ("Columns", f"{len(summary.columns):,}"),
-    ]
-    n_soft = int(np.sum(np.abs(t) != 1))
-    if n_soft:
-        facts.insert(3, ("Of these, uncertain", f"{n_soft:,}"))
-    if summary.certificate_pairs:
-        kept = f"{summary.certificate_pairs:,} pairs"
-        facts.append(("Kept aside for the certificate", kept))
-    listed = "".join(
-        f"<dt>{text(name)}</dt><dd>{text(value, most=300)}</dd>"
-        for name, value in facts
+    n_soft, n_kept = int(np.sum(np.abs(t) != 1)), summary.certificate_pairs
+    facts = {
+        "Points": f"{len(summary.ids):,}{_in_file(summary.source.get('points'))}",
+        "Pairs": f"{len(t):,}{_in_file(summary.source.get('pairs'))}",
+        "Answers": f"{np.sum(t > 0):,} same, {np.sum(t < 0):,} different",
+        "Of these, uncertain": f"{n_soft:,}" if n_soft else "",
+        "Points in some pair": f"{len(np.unique(summary.pairs.index)):,}",
+        "Columns": f"{len(summary.columns):,}",
+        "Kept aside for the certificate": f"{n_kept:,} pairs" if n_kept else "",
+    }
+    return fill(
+        "data",
+        facts=join(
+            fill("fact", name=name, value=text(value, most=300))
+            for name, value in facts.items()
+            if value
+        ),
+        notes=fill("notes", notes=bullets(summary.notes)) if summary.notes else "",
+        columns=_encodings(summary),
     )
-    parts = [Html(f'<dl class="facts">{listed}</dl>')]
-    if summary.notes:
-        parts += [Html("<h3>What was noticed</h3>"), bullets(summary.notes)]
-    parts += [Html("<h3>How the columns were used</h3>"), _encodings(summary)]
-    return join(parts)
 
 
 def _in_file(name: str | None) -> str:
@@ -206,16 +171,13 @@ def _encodings(summary: FitSummary) -> Html:
     for name, how in summary.columns:
         groups.setdefault(how, []).append(name)
     if not groups:
-        return paragraph("There are no columns.")
-    return table(
-        ["how", "columns", "which"],
-        [(how, f"{len(names):,}", _some(names)) for how, names in groups.items()],
-        words=(0, 2),
-    )
+        return fill("no columns")
+    rows = [(how, f"{len(names):,}", _some(names)) for how, names in groups.items()]
+    return fill("columns", table=table(["how", "columns", "which"], rows, words=(0, 2)))
 
 
 def _some(names: list[str]) -> Html:
-    shown = ", ".join(text(name, most=40) for name in names[:NAMES])
+    shown = join((text(name, most=40) for name in names[:NAMES]), ", ")
     left = len(names) - NAMES
     return Html(f"{shown} and {left:,} more" if left > 0 else shown)
 
@@ -224,7 +186,7 @@ def candidates(scored: ScoredPoints) -> Html:
     """Return the models that were tried."""
     tried = scored.summary.candidates
     if tried is None or not len(tried):
-        return paragraph("Only this one model was trained; no others were tried.")
+        return fill("one candidate")
     rows = [
         (
             row.kernel,
@@ -236,26 +198,19 @@ def candidates(scored: ScoredPoints) -> Html:
         )
         for row in tried[:CANDIDATES]
     ]
-    n_left = len(tried) - len(rows)
-    parts = [
-        paragraph(
-            f"{len(tried):,} models of different kinds were trained and judged by "
-            "answers that they had not seen. The result is their average, with the "
-            "weights in the last column: the better a model predicted those answers, "
-            "the more it counts."
-        ),
-        table(
-            ["kernel", "columns", "scale", "log-likelihood", "pair error", "weight"],
-            rows,
-            caption=tried.note[:1].upper() + tried.note[1:],
-            words=(0, 1),
-        ),
-    ]
+    head = "kernel", "columns", "scale", "log-likelihood", "pair error", "weight"
+    note = text(tried.note[:1].upper() + tried.note[1:], most=600)
+    rest, n_left = Html(""), len(tried) - len(rows)
     if n_left:
-        rest = sum(row.weight for row in tried[CANDIDATES:])
-        more = f"{n_left:,} more models have {percent(rest)} of the weight together."
-        parts.append(paragraph(more, kind="footnote"))
-    return join(parts)
+        weight = sum(row.weight for row in tried[CANDIDATES:])
+        rest = fill("less weight", n_left=n_left, weight=weight)
+    return fill(
+        "candidates",
+        n_tried=len(tried),
+        caption=fill("caption", note=note) if note else "",
+        table=table(head, rows, words=(0, 1)),
+        rest=rest,
+    )
 
 
 def _signed(value: float, form: str = ".3g") -> str:

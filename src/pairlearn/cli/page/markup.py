@@ -1,15 +1,17 @@
-"""Pieces of HTML in which no text of a user can become markup."""
+"""The pieces of the page, in which no text of a user can become markup."""
 
 from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Html", "bar", "bullets", "join", "paragraph", "percent", "table", "text"]
+__all__ = ["Html", "bullets", "fill", "join", "percent", "table", "text"]
 
 # Longer names are cut: a page should not grow sideways without end.
 LONGEST = 60
@@ -18,6 +20,10 @@ LONGEST = 60
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
+# A piece begins at its name, and has places: {name}, {name:format}, and {name?} on a
+# line of its own, which is left out if there is nothing to say.
+_NAME = re.compile("<!-- ([a-z ]+) -->\n?")
+_PLACE = re.compile(r"\{(\w+)(?::([^{}]+))?\}|\n\{(\w+)\?\}")
 
 
 class Html(str):
@@ -71,42 +77,70 @@ def percent(share: float) -> str:
     return "below 0.1%" if share > 0 and shown == "0.0%" else shown
 
 
-def paragraph(*parts: object, kind: str = "") -> Html:
-    """Return a paragraph; sentences of our own are long, so nothing is cut."""
-    name = f' class="{kind}"' if kind else ""
-    return Html(f"<p{name}>{join(parts, '')}</p>")
+def fill(piece: str, /, **places: object) -> Html:
+    """Return a piece of page.html with something in each of its places.
+
+    What is put in is never searched for places, and all text but HTML is escaped.
+
+    Parameters
+    ----------
+    piece : str
+        The name of the piece.
+    **places : object
+        What to put into each place.
+
+    Returns
+    -------
+    Html
+
+    Examples
+    --------
+    >>> fill("item", content="<b> {content}")
+    '<li>&lt;b&gt; {content}</li>'
+    >>> fill("less weight", n_left=1200, weight=1e-9)
+    '<p class="footnote">1,200 more models have below 0.1% of the weight together.</p>'
+    """
+
+    def put(place: re.Match[str]) -> str:
+        name, form, line = place.groups()
+        if line is not None:
+            return f"\n{text(places[line])}" if places[line] else ""
+        value: Any = places[name]
+        if form is None:
+            return text(value)
+        return percent(value) if form == "percent" else format(value, form)
+
+    return Html(_PLACE.sub(put, _pieces()[piece]))
 
 
-def join(parts: Iterable[object], between: str = "\n") -> Html:
+@cache
+def _pieces() -> dict[str, str]:
+    """Return the pieces of page.html by their names."""
+    template = (files(__package__) / "page.html").read_text("utf-8")
+    _, *parts = _NAME.split(re.sub(r"\n +", " ", template))
+    return {
+        name: content.rstrip("\n")
+        for name, content in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def join(parts: Iterable[object], between: str = "") -> Html:
     """Return pieces one after the other."""
-    return Html(between.join(text(part, most=2000) for part in parts))
+    return Html(between.join(map(text, parts)))
 
 
 def bullets(items: Sequence[object], most: int = 12) -> Html:
     """Return a list; what is past `most` items is folded away."""
-    lines = [f"<li>{text(item, most=600)}</li>" for item in items]
-    shown = "\n".join(["<ul>", *lines[:most], "</ul>"])
+    lines = [fill("item", content=text(item, most=600)) for item in items]
+    shown = fill("list", items=join(lines[:most], "\n"))
     if len(lines) <= most:
-        return Html(shown)
-    rest = "\n".join(["<ul>", *lines[most:], "</ul>"])
-    return Html(
-        f"{shown}\n<details><summary>{len(lines) - most:,} more</summary>\n{rest}\n"
-        "</details>"
-    )
-
-
-def bar(share: float) -> Html:
-    """Return a bar whose length is a share of the whole."""
-    width = 100 * min(max(share, 0.0), 1.0)
-    return Html(f'<span class="bar"><span style="width:{width:.1f}%"></span></span>')
+        return shown
+    rest = fill("list", items=join(lines[most:], "\n"))
+    return fill("folded", shown=shown, n_left=len(lines) - most, rest=rest)
 
 
 def table(
-    head: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    *,
-    caption: object = "",
-    words: Sequence[int] = (0,),
+    head: Sequence[str], rows: Sequence[Sequence[object]], words: Sequence[int] = (0,)
 ) -> Html:
     """Return a table.
 
@@ -116,8 +150,6 @@ def table(
         What each column holds.
     rows : sequence of sequences
         Cells. The first of a row is its name.
-    caption : object
-        A sentence above the table.
     words : sequence of int
         Columns of text, which are set flush left; all others are numbers.
 
@@ -126,20 +158,17 @@ def table(
     Html
     """
 
-    def cell(column: int, content: object, scope: str = "") -> str:
+    def cell(column: int, content: object, scope: str) -> str:
         tag = f'th scope="{scope}"' if scope else "td"
         kind = ' class="word"' if column in words else ""
         return f"<{tag}{kind}>{text(content)}</{tag[:2]}>"
 
-    def row(cells: Sequence[object]) -> str:
-        first = cell(0, cells[0], "row")
-        return first + "".join(cell(i, c) for i, c in enumerate(cells[1:], start=1))
+    def row(cells: Sequence[object], *scopes: str) -> str:
+        scopes += ("",) * (len(cells) - len(scopes))
+        return "".join(map(cell, range(len(cells)), cells, scopes))
 
-    heads = "".join(cell(i, name, "col") for i, name in enumerate(head))
-    body = "\n".join(f"<tr>{row(cells)}</tr>" for cells in rows)
-    over = f"<figcaption>{text(caption, most=600)}</figcaption>\n" if caption else ""
-    return Html(
-        f'<figure class="table">\n{over}<div class="scroll" tabindex="0">\n<table>\n'
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
-        "</div>\n</figure>"
+    return fill(
+        "table",
+        head=Html(row(head, *["col"] * len(head))),
+        body=Html("\n".join(f"<tr>{row(cells, 'row')}</tr>" for cells in rows)),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,10 +41,14 @@ class ScoredPoints:
     probability: Floats | None
 
     @property
-    def names(self) -> tuple[Html, Html]:
-        """The names of the classes, for use in a sentence."""
-        first, second = self.summary.classes
-        return _emphasised(first), _emphasised(second)
+    def names(self) -> dict[str, Html]:
+        """The names of the first and the second class, for use in a sentence."""
+        return {
+            place: Html(f"<em>{text(name, most=40)}</em>")
+            for place, name in zip(
+                ("first", "second"), self.summary.classes, strict=True
+            )
+        }
 
 
 def score_points(summary: FitSummary) -> ScoredPoints:
@@ -56,7 +60,3 @@ def score_points(summary: FitSummary) -> ScoredPoints:
         each = np.asarray(summary.model.predict_proba(summary.points), dtype=float)
         probability = each[np.arange(len(each)), group]
     return ScoredPoints(summary, scores, group, probability)
-
-
-def _emphasised(name: Any) -> Html:
-    return Html(f"<em>{text(name, most=40)}</em>")

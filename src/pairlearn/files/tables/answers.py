@@ -11,6 +11,7 @@ import numpy as np
 
 from pairlearn.files.tables.cells import id_of, shown
 from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.words import ANSWERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,30 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ParsedAnswers", "parse_answers"]
 
-# Case, hyphens, underscores, blanks and apostrophes do not matter.
-_SAME = frozenset(
-    (
-        "same", "yes", "y", "true", "t", "mustlink", "must", "ml", "similar", "match",
-        "matches", "matching", "equal", "identical", "link", "linked", "together",
-        "thesame", "samekind", "samekinds", "sameclass", "s", "positive",
-    )
-)  # fmt: skip
-_DIFFERENT = frozenset(
-    (
-        "different", "no", "n", "false", "f", "cannotlink", "cannot", "cantlink", "cl",
-        "dissimilar", "mismatch", "nomatch", "nonmatch", "notmatch", "unequal",
-        "notsame", "notthesame", "differ", "differs", "diff", "d", "apart", "unlinked",
-        "nolink", "separate", "differentkind", "differentkinds", "differentclass",
-        "notsimilar", "negative",
-    )
-)  # fmt: skip
-_UNSURE = frozenset(
-    (
-        "unsure", "unknown", "skip", "skipped", "na", "nan", "none", "null",
-        "dontknow", "donotknow", "idk", "maybe", "undecided", "canttell", "cannottell",
-        "notsure", "uncertain", "unclear", "pass", "noanswer",
-    )
-)  # fmt: skip
 _ACCEPTED = (
     "same/different, yes/no, true/false, must-link/cannot-link, match/no match, "
     "1/-1 or 1/0; rows with unsure, unknown, skip, ? or an empty cell are left out"
@@ -188,11 +165,11 @@ def _value(cell: Any, place: Callable[[int], str], row: int) -> tuple[float, boo
         return (1.0 if cell else -1.0), False
     text = id_of(cell)
     word = re.sub(r"[\s_\-–'’/.]+", "", text).casefold()
-    if not word.strip("?") or word in _UNSURE:
+    if not word.strip("?") or word in ANSWERS["unsure"]:
         return np.nan, False
-    if word in _SAME:
+    if word in ANSWERS["same"]:
         return 1.0, False
-    if word in _DIFFERENT:
+    if word in ANSWERS["different"]:
         return -1.0, False
     try:
         number = float(text.replace("−", "-").replace(",", "."))

@@ -11,6 +11,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyarrow.types as kinds
+
 from pairlearn.files.tables.cells import shown
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.text_file import check_unique
@@ -34,8 +38,6 @@ def arrow_batches(path: Path, n_rows: int) -> Iterator[tuple[list[str], list[Any
 
     The first part may be empty, so that the names of a table without rows are known.
     """
-    import pyarrow as pa
-
     try:
         with _batches(path, n_rows) as (schema, batches):
             names = _names(schema, path.name)
@@ -66,13 +68,9 @@ def arrow_batches(path: Path, n_rows: int) -> Iterator[tuple[list[str], list[Any
 
 @contextmanager
 def _batches(path: Path, n_rows: int) -> Iterator[tuple[Any, Any]]:
-    import pyarrow as pa
-
     if path.stat().st_size == 0:
         raise TableError(f"{path.name} is empty")
     if path.suffix.lower() == ".parquet":
-        import pyarrow.parquet as pq
-
         # Pages carry a checksum if the program that wrote them was so kind.
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             yield file.schema_arrow, file.iter_batches(n_rows)
@@ -83,8 +81,6 @@ def _batches(path: Path, n_rows: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _of_stream(source: Any) -> tuple[Any, Iterator[Any]]:
-    import pyarrow as pa
-
     source.seek(0)
     stream = pa.ipc.open_stream(source)
     return stream.schema, _to_the_end(stream, source, source.size())
@@ -97,8 +93,6 @@ def _of_file(source: Any) -> tuple[Any, Iterator[Any]]:
     the stream and to compare shows lost rows and changed types, where one of the two
     alone would not.
     """
-    import pyarrow as pa
-
     footer = pa.ipc.open_file(source)
     n_batches = footer.num_record_batches
     source.seek(source.size() - _AFTER_FOOTER)
@@ -120,8 +114,6 @@ def _to_the_end(
     stream: Any, source: Any, end: int, n_batches: int | None = None
 ) -> Iterator[Any]:
     """Yield the batches of a stream, and see that they are all there."""
-    import pyarrow as pa
-
     n_read = 0
     for batch in stream:
         yield batch
@@ -145,8 +137,6 @@ def _names(schema: Any, table: str) -> list[str]:
 
 
 def _check_schema(schema: Any, names: list[str], table: str) -> None:
-    import pyarrow.types as kinds
-
     for name, column in zip(names, schema, strict=True):
         kind = _value_type(column.type)
         if kinds.is_run_end_encoded(kind):
@@ -166,9 +156,6 @@ def _check_schema(schema: Any, names: list[str], table: str) -> None:
 
 def _value_type(kind: Any) -> Any:
     """Return the type of the values in a column."""
-    import pyarrow as pa
-    import pyarrow.types as kinds
-
     while isinstance(kind, pa.BaseExtensionType) or kinds.is_dictionary(kind):
         kind = kind.value_type if kinds.is_dictionary(kind) else kind.storage_type
     return kind
@@ -176,9 +163,6 @@ def _value_type(kind: Any) -> Any:
 
 def _cells(column: Any, place: str, before: int) -> list[Any]:
     """Return cells as Python values; `before` is the number of rows before them."""
-    import pyarrow as pa
-    import pyarrow.types as kinds
-
     kind = column.type
     if kinds.is_timestamp(kind) and kind.unit == "ns":
         # Python has no nanoseconds.

@@ -14,6 +14,7 @@ from pairlearn.files.tables.cells import id_of, shown
 from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.make_cells import cells_of
 from pairlearn.files.tables.text_file import UNNAMED
+from pairlearn.files.tables.words import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -35,31 +36,10 @@ __all__ = [
 # From here on floats leave out whole numbers.
 _LARGEST_EXACT = 2**53
 # Names of the id column; those further down must also hold a different id in each row.
-_IDS = (
-    ("id", "ids"),
-    ("pointid", "itemid", "sampleid", "rowid", "recordid", "identifier", "uid", "uuid"),
-    ("key", "point", "item", "sample", "record", "name", "code", "number", "nr", "no"),
-    ("index", UNNAMED),
-)
-_SIDES = (
-    ("left", "right"), ("leftid", "rightid"), ("idleft", "idright"),
-    ("a", "b"), ("ida", "idb"), ("aid", "bid"), ("pointa", "pointb"),
-    ("itema", "itemb"), ("first", "second"), ("firstid", "secondid"),
-    ("id1", "id2"), ("item1", "item2"), ("itemid1", "itemid2"), ("point1", "point2"),
-    ("pointid1", "pointid2"), ("p1", "p2"), ("x1", "x2"), ("name1", "name2"),
-    ("key1", "key2"), ("i", "j"), ("source", "target"), ("from", "to"),
-    ("idx", "idy"), ("one", "other"), ("id", "otherid"),
-)  # fmt: skip
-_ANSWERS = (
-    "answer", "answers", "t", "same", "issame", "response", "verdict", "match",
-    "ismatch", "link", "similar", "issimilar", "label", "judgement", "judgment",
-    "relation", "decision", "vote", "sameordifferent", "constraint",
-)  # fmt: skip
-# Names of columns in which yes would mean "different".
-_OPPOSITE = (
-    "different", "isdifferent", "difference", "differ", "diff", "dissimilar",
-    "isdissimilar", "dissimilarity", "distance", "distinct", "mismatch", "notsame",
-)  # fmt: skip
+_IDS = [tier.split() for tier in COLUMNS["ids"]]
+_IDS[-1].append(UNNAMED)
+_SIDES = [pair.split("+") for pair in COLUMNS["sides"].split()]
+_ANSWERS, _OPPOSITE = COLUMNS["answers"].split(), COLUMNS["opposite"].split()
 
 
 class FoundIds(NamedTuple):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from pairlearn.files.tables.text_cells import are_blank
 
@@ -90,8 +91,6 @@ def _of_several(blocks: Iterator[Rows], counts: Counts) -> Iterator[KeptRows]:
 
 
 def _of_one(blocks: Iterator[Rows], counts: Counts) -> Iterator[KeptRows]:
-    import pyarrow as pa
-
     waiting: list[int] = []  # blank lines that nothing has followed yet
     for block in blocks:
         end = int(np.max(np.flatnonzero(~block.bare), initial=-1)) + 1
@@ -139,8 +138,6 @@ def in_parts(
 
 def _joined(held: list[KeptRows], n_columns: int) -> KeptRows:
     """Return blocks as one; their cells are let go of, column by column."""
-    import pyarrow as pa
-
     if len(held) == 1:
         return held[0]
     columns = []

@@ -161,12 +161,9 @@ class TextCells(Cells):
         rows = np.flatnonzero(~fits)
         text = _at(text, rows)
         read = _all_plain(text, style)
-        if read is not None and len(rows) == len(fits):
-            return Read(read, ~fits)
         values = np.full(len(fits), np.nan)
         if read is not None:
-            values[rows] = read
-            fits[rows] = True
+            values[rows], fits[rows] = read, True
             return Read(values, fits)
         shape = _array(pc.match_substring_regex(text, _SHAPES[style]))
         plain = rows[shape]

@@ -101,9 +101,8 @@ def open_text(path: Path) -> TextFile:
         delimiter = said[1] if said else _delimiter(file, path)
         file.seek(0)
         skip = 1 if said else 0
-        header = next(islice(records(file, delimiter, path.name), skip, None), (1, []))[
-            1
-        ]
+        rows = islice(records(file, delimiter, path.name), skip, None)
+        _, header = next(rows, (1, []))
     names = _names(header, path)
     return TextFile(path, encoding, delimiter, names, skip, notes)
 
@@ -123,7 +122,7 @@ def _encoding(path: Path) -> tuple[str, list[str]]:
                 return _check(path, encoding), []
         decoder = codecs.getincrementaldecoder("utf-8")()
         utf8, block, n_read = True, head, 0
-        while block:
+        while True:
             zero = block.find(b"\0")
             if zero >= 0:
                 raise TableError(
@@ -133,15 +132,13 @@ def _encoding(path: Path) -> tuple[str, list[str]]:
                 )
             if utf8:
                 try:
-                    decoder.decode(block)
+                    decoder.decode(block, final=not block)
                 except UnicodeDecodeError:
                     utf8 = False
+            if not block:
+                break
             n_read += len(block)
             block = file.read(_BLOCK)
-        try:
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            utf8 = False
     if utf8:
         return "utf-8", []
     if any(byte < 32 and byte not in b"\t\n\r\f\x1a" for byte in head):

@@ -1,0 +1,157 @@
+"""Options that several commands share, and what is made of their words.
+
+This file is read for every `--help`, so nothing that takes long is imported here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pairlearn.files.tables.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Id", "ModelFile", "PairsFile", "PointsFile", "Quiet", "Seed"]
+__all__ += ["class_names", "noise_rates", "reads_tables", "table_file"]
+
+
+def table_file(metavar: str, what: str) -> Any:
+    """Return the argument for a file that is read."""
+    must_be: dict[str, Any] = {"exists": True, "dir_okay": False, "readable": True}
+    return typer.Argument(metavar=metavar, help=what, show_default=False, **must_be)
+
+
+def _of_tables(what: str, *names: str, **more: Any) -> Any:
+    """Return an option on how the tables are to be read."""
+    panel = "How to read the tables"
+    return typer.Option(*names, help=what, rich_help_panel=panel, **more)
+
+
+def _column(what: str) -> Any:
+    """Return the option that names a column."""
+    return _of_tables(what, metavar="COLUMN", show_default="found by its name")
+
+
+PointsFile = Annotated[
+    Path, table_file("POINTS", "Table of points: a CSV, TSV, Parquet or Arrow file.")
+]
+PairsFile = Annotated[
+    Path, table_file("PAIRS", "Table of pairs and answers about them.")
+]
+ModelFile = Annotated[Path, table_file("MODEL", "A model that `fit` wrote.")]
+Id = Annotated[str | None, _column("Column of the points that holds their ids.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only warnings, on standard error.")
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0, max=2**32 - 1, help="Seed for random choices; same seed, same result."
+    ),
+]
+
+
+def _reading(
+    id: Id = None,  # noqa: A002 - the user's word for it
+    left: Annotated[
+        str | None,
+        _column("Column of the table of pairs with the id of the first point."),
+    ] = None,
+    right: Annotated[
+        str | None,
+        _column("Column of the table of pairs with the id of the second point."),
+    ] = None,
+    answer: Annotated[
+        str | None, _column("Column of the pairs with the answers.")
+    ] = None,
+    first_row: Annotated[
+        int | None,
+        _of_tables(
+            "Points have no ids; the pairs hold row numbers, counted from 0 or 1.",
+            min=0,
+            max=1,
+            show_default=False,
+        ),
+    ] = None,
+    soft: Annotated[
+        bool,
+        _of_tables(
+            "Answers are numbers from -1 (surely different) to 1 (surely the same).",
+            "--soft",
+        ),
+    ] = False,
+    skip_unknown: Annotated[
+        bool,
+        _of_tables(
+            "Leave out pairs that name a point which is not in the table of points.",
+            "--skip-unknown",
+        ),
+    ] = False,
+) -> dict[str, Any]:
+    """Return how tables are to be read, as arguments of `read_answers`."""
+    return dict(locals())
+
+
+def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `_reading`, which it gets as one argument."""
+    options = inspect.signature(_reading, eval_str=True).parameters
+    own = inspect.signature(command, eval_str=True)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        reading = _reading(**{name: given.pop(name) for name in options})
+        command(**given, reading=reading)
+
+    kept = [each for name, each in own.parameters.items() if name != "reading"]
+    run.__signature__ = own.replace(parameters=[*kept, *options.values()])  # type: ignore[attr-defined]
+    return run
+
+
+def class_names(
+    listed: str | None, majority: str | None
+) -> tuple[tuple[str, str], str | None]:
+    """Return the names of the two classes, and which is the larger."""
+    if listed is None:
+        if majority is None:
+            return ("A", "B"), None
+        name = majority.strip()
+        if not name:
+            raise OptionError("--majority must name a class")
+        return (f"not {name}", name), name
+    names = [name.strip() for name in listed.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise OptionError(
+            f"--classes {listed!r} must be two different names with a comma between "
+            "them, such as --classes ill,healthy"
+        )
+    if majority is not None and majority.strip() not in names:
+        raise OptionError(
+            f"--majority {majority!r} must be one of the classes, {' or '.join(names)}"
+        )
+    return (names[0], names[1]), None if majority is None else majority.strip()
+
+
+def noise_rates(said: str) -> Any:
+    """Return what PairClassifier takes for noise."""
+    word = said.strip().casefold()
+    if word in ("auto", "none"):
+        return None if word == "none" else "auto"
+    try:
+        rates = [float(part) for part in word.split(",")]
+    except ValueError:
+        rates = []
+    if len(rates) == 1 and 0 <= rates[0] < 0.5:
+        return rates[0] or None
+    if len(rates) == 2 and 0 <= rates[1] < rates[0] <= 1:
+        return (rates[0], rates[1])
+    raise OptionError(
+        f"--noise {said!r} must be auto, none, a rate below 0.5, or two rates such as "
+        "0.9,0.2: how often people say 'same' about pairs that are the same, and "
+        "about pairs that are different"
+    )
