@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
 
 __all__ = [
     "Answered",
@@ -229,7 +229,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         """
         return self._named(X, self._own_scores(X) > 0)
 
-    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
+    def pair_score(self, pairs: PairsLike) -> Floats:
         """Return f(x) f(x') of each pair: positive means "same".
 
         Parameters
@@ -244,7 +244,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         left, right = self._pair_scores(as_pairs(pairs))
         return left * right
 
-    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
+    def predict_pairs(self, pairs: PairsLike) -> Floats:
         """Return +1 for pairs predicted to be of the same class, -1 for the others.
 
         Parameters
@@ -262,10 +262,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         return np.where((left > 0) == (right > 0), 1.0, -1.0)
 
     def score(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return 1 - pair error, so that model selection needs no labels.
 
@@ -287,7 +284,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
 
     def assign_from_pairs(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         *,
         majority: Any,
@@ -410,7 +407,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
 
     def _validate_fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None,
         *,
@@ -437,7 +434,7 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
 
     def _prepare_fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None,
         *,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.data.types import Floats, PairsLike, PointsLike
 
 __all__ = ["OneVsRestPairClassifier", "answers_per_class"]
 
@@ -159,10 +159,7 @@ class OneVsRestPairClassifier(
         self.n_jobs = n_jobs
 
     def fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from pairs and their answers for each class.
 
@@ -254,7 +251,7 @@ class OneVsRestPairClassifier(
             predicted = on_device_of(X, predicted)
         return predicted
 
-    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
+    def pair_score(self, pairs: PairsLike) -> Floats:
         """Return the product of both points' log-odds, for each pair and class.
 
         Parameters
@@ -272,7 +269,7 @@ class OneVsRestPairClassifier(
         scores = self._host_scores(pairs.X)
         return scores[pairs.left] * scores[pairs.right]
 
-    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
+    def predict_pairs(self, pairs: PairsLike) -> Floats:
         """Return +1 for pairs predicted to be of the same class, -1 for the others.
 
         Parameters
@@ -287,10 +284,7 @@ class OneVsRestPairClassifier(
         return predict_pairs(self, pairs)
 
     def score(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return how often the predicted classes agree with the answers.
 
@@ -408,7 +402,7 @@ class OneVsRestPairClassifier(
 
 
 def answers_per_class(
-    pairs: Pairs | ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+    pairs: PairsLike, y: ArrayLike, classes: ArrayLike | None = None
 ) -> Floats:
     """Return the answers for each class that class labels imply.
 

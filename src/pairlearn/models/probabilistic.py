@@ -18,8 +18,7 @@ from pairlearn.trust.probabilities import probabilities
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
 
 __all__ = ["SEVERAL", "ProbabilisticPairClassifier"]
 
@@ -97,7 +96,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
             return super().predict(X)
         return self._named(X, self._own_scores(X).argmax(axis=1))
 
-    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
+    def pair_score(self, pairs: PairsLike) -> Floats:
         """Return a number for each pair that is positive for "same".
 
         Parameters
@@ -116,7 +115,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         same, different, _ = SoftmaxLink().log_probabilities(*scores)
         return same - different
 
-    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
+    def predict_pairs(self, pairs: PairsLike) -> Floats:
         """Return +1 for pairs whose points are predicted to be of one class, else -1.
 
         Parameters
@@ -169,7 +168,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
 
     def assign_from_pairs(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         *,
         majority: Any,

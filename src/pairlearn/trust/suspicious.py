@@ -63,8 +63,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Bools, Floats, Ints
+    from pairlearn.data.types import Bools, Floats, Ints, PairsLike
 
 __all__ = ["SuspiciousAnswer", "SuspiciousAnswers", "suspicious_answers"]
 
@@ -237,7 +236,7 @@ class SuspiciousAnswers:
 
 def suspicious_answers(
     clf: Any,
-    pairs: Pairs | ArrayLike,
+    pairs: PairsLike,
     t: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,

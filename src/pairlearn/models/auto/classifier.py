@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.models.auto.choose import Choice
     from pairlearn.models.auto.likelihood import Rates
 
@@ -178,7 +178,7 @@ class PairClassifier(ProbabilisticPairClassifier):
 
     def fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
         labeled: tuple[PointsLike, ArrayLike] | None = None,
@@ -344,11 +344,7 @@ class PairClassifier(ProbabilisticPairClassifier):
         group = choice.calibrated[: len(pairs)].argmax(axis=2)
         says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)[usable]
         self.certificate_ = certificate_from_answers(
-            says,
-            t[usable],
-            self.flip_rates_,
-            guessed=estimated,
-            cross_validated=True,
+            says, t[usable], self.flip_rates_, guessed=estimated, cross_validated=True
         )
 
     def _settle(

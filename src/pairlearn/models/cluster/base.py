@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
 
 __all__ = ["PairClusterer", "as_dense", "order_clusters"]
 
@@ -48,7 +48,7 @@ class PairClusterer(PairClassifierBase):
 
     def fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
         unlabeled: PointsLike | None = None,
@@ -92,7 +92,7 @@ class PairClusterer(PairClassifierBase):
     def fit_predict(
         self,
         X: PointsLike,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> NDArray[Any]:
@@ -151,7 +151,7 @@ class PairClusterer(PairClassifierBase):
         affinities = self._affinities(self._validate_points(X, reset=False))
         return self._named(X, np.argmax(affinities, axis=1))
 
-    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
+    def predict_pairs(self, pairs: PairsLike) -> Floats:
         """Return +1 for pairs predicted to be of the same cluster, -1 for the others.
 
         Parameters

@@ -15,11 +15,7 @@ from pairlearn.data.containers import is_dask, on_host
 from pairlearn.data.pairs import as_pairs
 from pairlearn.engine.backends.protocol import PairRiskSum
 from pairlearn.engine.coefficients import Coefficients, pair_coefficients
-from pairlearn.engine.growing_samples import (
-    draw_sample,
-    minimise_growing,
-    sample_sizes,
-)
+from pairlearn.engine.growing_samples import draw_sample, minimise_growing, sample_sizes
 from pairlearn.engine.noisy_objective import NoisyObjective
 from pairlearn.engine.objective import PairObjective, PointObjective
 from pairlearn.engine.points import as_points
@@ -41,8 +37,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.data.types import Floats, PairsLike, PointsLike
     from pairlearn.engine.backends.protocol import RiskSum
     from pairlearn.engine.risks import PairRisk
 
@@ -312,10 +307,7 @@ class LinearPairClassifier(PairClassifierBase):
         return np.concatenate(parts)
 
     def _step(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None
     ) -> Self:
         """Take one pass of SGD over more pairs; see `partial_fit`."""
         first = not hasattr(self, "coef_")

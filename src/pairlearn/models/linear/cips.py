@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.data.types import Floats, PairsLike, PointsLike
     from pairlearn.engine.backends.protocol import PairRiskSum
     from pairlearn.engine.losses import MarginLoss
 
@@ -221,7 +221,7 @@ class CIPSClassifier(LinearPairClassifier):
 
     def fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
         unlabeled: PointsLike | None = None,
@@ -266,10 +266,7 @@ class CIPSClassifier(LinearPairClassifier):
         return self._assign_from(kept)
 
     def partial_fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Take one pass of SGD over more pairs, for streams.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints
+    from pairlearn.data.types import Floats, Ints, PairsLike
     from pairlearn.engine.solvers import Solution
     from pairlearn.models.base import Answered
 
@@ -216,10 +216,7 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         self.random_state = random_state
 
     def fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from links and random couples.
 

@@ -80,11 +80,7 @@ class NetworkClassifier(PairClassifierBase):
     history_: list[dict[str, Any]]
 
     def _train(
-        self,
-        answered: Answered,
-        criterion: nn.Module,
-        n_outputs: int,
-        rng: RandomState,
+        self, answered: Answered, criterion: nn.Module, n_outputs: int, rng: RandomState
     ) -> Trained:
         """Train a network and set what is known of its training."""
         X = answered.pairs.X

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.trust.certificate import Certificate
 
 __all__ = ["PairNet"]
@@ -245,10 +245,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         self.random_state = random_state
 
     def fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from pairs and answers.
 
