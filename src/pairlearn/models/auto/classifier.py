@@ -16,9 +16,8 @@ from pairlearn.models.auto.choose import Chooser, Folds, Problem, deal_folds, re
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
 from pairlearn.models.auto.stack import estimate_rates
 from pairlearn.models.auto.table import Candidates
-from pairlearn.models.base import is_disjoint
-from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
-from pairlearn.trust.assignment import Assignment, majority_sign
+from pairlearn.models.base import Answered, is_disjoint
+from pairlearn.models.probabilistic import ProbabilisticPairClassifier
 from pairlearn.trust.certificate import Certificate, certificate_from_answers
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.models.auto.choose import Choice
     from pairlearn.models.auto.likelihood import Rates
+    from pairlearn.trust.assignment import Assignment
 
 __all__ = ["PairClassifier"]
 
@@ -238,21 +238,18 @@ class PairClassifier(ProbabilisticPairClassifier):
         self._order = np.arange(self.n_classes)
         self._record(choice, rates, folds, estimated=estimated)
         tested = folds.tested[: folds.n_first]
-        kept = sample[tested], answers[part][tested], weight[part][tested]
+        kept = Answered(sample, answers[part], weight[part]).part(tested)
         self.certificate_: Certificate | None = None
         if folds.honest:
-            self._certify(choice, *kept[:2], estimated=estimated)
-        return self._settle(choice, *kept, given.X, labels)
+            self._certify(choice, kept, estimated=estimated)
+        return self._settle(choice, kept, given.X, labels)
 
     def _check_parameters(self) -> Rates | None:
         """Refuse wrong parameters; return the flip rates, or None to estimate them."""
         check_integer("n_components", self.n_components)
         for name in ("n_classes", "n_folds", "max_pairs"):
             check_integer(name, getattr(self, name), minimum=2)
-        if self.majority is not None:
-            if self.n_classes > 2:
-                raise ValueError(SEVERAL)
-            majority_sign(self.majority, self._class_names())
+        self._check_majority()
         rates = check_flip_rates(self.noise, "noise", ("auto",))
         if isinstance(rates, str):
             return None
@@ -334,10 +331,9 @@ class PairClassifier(ProbabilisticPairClassifier):
             note += f"; flip rates r1 = {rates[0]:.3f}, r0 = {rates[1]:.3f}"
         self.candidates_ = Candidates(choice.rows, note)
 
-    def _certify(
-        self, choice: Choice, pairs: Pairs, t: Floats, *, estimated: bool
-    ) -> None:
+    def _certify(self, choice: Choice, kept: Answered, *, estimated: bool) -> None:
         """Count the held-out pairs that the models trained without them get wrong."""
+        pairs, t, _ = kept
         usable = is_disjoint(pairs, 0) & (np.abs(t) == 1)
         if self.n_classes > 2 or not usable.any():
             return
@@ -350,9 +346,7 @@ class PairClassifier(ProbabilisticPairClassifier):
     def _settle(
         self,
         choice: Choice,
-        pairs: Pairs,
-        t: Floats,
-        weight: Floats,
+        kept: Answered,
         X: PointsLike,
         labels: tuple[PointsLike, Ints] | None,
     ) -> Self:
@@ -363,14 +357,15 @@ class PairClassifier(ProbabilisticPairClassifier):
         if self.majority is None:
             self._fix_sign(X)
             return self
-        logits = choice.calibrated[: len(pairs)]
+        logits = choice.calibrated[: len(kept.t)]
         log_odds = logits[..., 1] - logits[..., 0]
         # (t - shift) / (r1 - r0) has the truth for its expectation; the divisor here
         # keeps it within [-1, 1], which the vote does not mind.
         r1, r0 = self.flip_rates_
         shift = r1 + r0 - 1
-        truth, (left, right) = (t - shift) / (1 + abs(shift)), log_odds.T
-        return self._assign_by(pairs, (left, right), truth, weight, self.majority)
+        truth, (left, right) = (kept.t - shift) / (1 + abs(shift)), log_odds.T
+        given = Answered(kept.pairs, truth, kept.weight)
+        return self._assign_by(given, (left, right), self.majority)
 
     def _fix_sign(self, X: PointsLike) -> None:
         """Make the column that the scores follow most grow with them: arbitrary."""

@@ -29,7 +29,6 @@ from pairlearn.engine.solvers import (
 )
 from pairlearn.models.base import PairClassifierBase
 from pairlearn.system.threads import own_threads
-from pairlearn.trust.assignment import majority_sign
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,8 +125,7 @@ class LinearPairClassifier(PairClassifierBase):
             check_integer(name, getattr(self, name))
         for name in ("tol", "learning_rate"):
             check_number(name, getattr(self, name, 1.0))
-        if getattr(self, "majority", None) is not None:
-            majority_sign(self.majority, self._class_names())
+        self._check_majority()
 
     def _check_alpha(self) -> None:
         check_number("alpha", getattr(self, "alpha", 0.0), allow_zero=True)

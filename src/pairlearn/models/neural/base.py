@@ -7,7 +7,6 @@ import numbers
 import os
 import re
 from copy import deepcopy
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,16 +21,16 @@ from pairlearn.models.base import PairClassifierBase
 from pairlearn.models.neural.batches import gather
 from pairlearn.models.neural.loop import MIXED
 from pairlearn.models.neural.modules import MLP, Standardise
-from pairlearn.models.neural.training import Settings, train
+from pairlearn.models.neural.training import train
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.random import RandomState
 
     from pairlearn.data.types import PointsLike
     from pairlearn.models.base import Answered
-    from pairlearn.models.neural.training import Trained
 
 __all__ = ["NetworkClassifier"]
 
@@ -81,22 +80,21 @@ class NetworkClassifier(PairClassifierBase):
 
     def _train(
         self, answered: Answered, criterion: nn.Module, n_outputs: int, rng: RandomState
-    ) -> Trained:
-        """Train a network and set what is known of its training."""
+    ) -> nn.Module:
+        """Train a network, set what is known of its training; return its loss."""
         X = answered.pairs.X
-        trained = train(
+        self.module_, trained, keeper = train(
             lambda: self._make_module(X, n_outputs),
             criterion,
             answered,
-            self._settings(),
+            self,
             rng,
             "" if self.checkpoint is None else self._fingerprint(answered, criterion),
         )
-        self.module_ = trained.module
-        self.history_ = trained.history
-        self.n_iter_ = len(trained.history)
-        self.best_epoch_ = trained.best_epoch
-        self.valid_loss_ = trained.valid_loss
+        self.history_ = keeper.history
+        self.n_iter_ = len(keeper.history)
+        self.best_epoch_ = keeper.best["epoch"]
+        self.valid_loss_ = keeper.best["loss"]
         return trained
 
     def _make_module(self, X: PointsLike, n_outputs: int) -> nn.Module:
@@ -140,24 +138,6 @@ class NetworkClassifier(PairClassifierBase):
 
     def _check_output(self, shape: tuple[int, ...], n_points: int) -> None:
         raise NotImplementedError
-
-    def _settings(self) -> Settings:
-        checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
-        return Settings(
-            optimizer=self.optimizer,
-            lr=self.lr,
-            weight_decay=self.weight_decay,
-            batch_size=self.batch_size,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            validation_size=self.validation_size,
-            precision=self.precision,
-            device=self.device,
-            distributed=self.distributed,
-            checkpoint=checkpoint,
-            callbacks=[deepcopy(callback) for callback in self.callbacks],
-            progress=self.progress,
-        )
 
     def _fingerprint(self, answered: Answered, criterion: nn.Module) -> str:
         """Return what tells this training from others: its pairs and its settings."""
