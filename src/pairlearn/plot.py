@@ -382,13 +382,7 @@ def _is_turned(clf: Any, X: Any, groups: list[Bools]) -> bool:
 
 
 def _draw_regions(
-    ax: Any,
-    clf: Any,
-    table: Any,
-    points: Floats,
-    known: list[Any],
-    *,
-    turned: bool = False,
+    ax: Any, clf: Any, table: Any, points: Floats, known: list[Any], *, turned: bool
 ) -> None:
     low, high = points.min(axis=0), points.max(axis=0)
     margin = np.where(high > low, 0.06 * (high - low), 0.5)

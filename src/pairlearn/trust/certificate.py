@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betaincinv
 
-from pairlearn.data.checks import check_answers
+from pairlearn.data.checks import check_answers, check_share
 from pairlearn.trust.theory import (
     clustering_error_from_pair_error,
     pair_error_from_error,
@@ -223,7 +223,7 @@ def _pair_error(
     n_wrong: int, n_same: int, n_pairs: int, rates: Rates, confidence: float
 ) -> Floats:
     """Return the pair error and the ends of its interval."""
-    _check_confidence(confidence)
+    check_share("confidence", confidence)
     r1, r0 = rates
     alike = np.isclose(1 - r1, r0)
     level = confidence if alike else (1 + confidence) / 2
@@ -279,7 +279,7 @@ def clopper_pearson(n_hits: int, n_trials: int, confidence: float = 0.95) -> Int
     """
     if not 0 <= n_hits <= n_trials or n_trials < 1:
         raise ValueError(f"there cannot be {n_hits} hits in {n_trials} trials")
-    _check_confidence(confidence)
+    check_share("confidence", confidence)
     tail = (1 - confidence) / 2
     low: float = betaincinv(n_hits, n_trials - n_hits + 1, tail) if n_hits else 0.0
     high = 1.0
@@ -395,13 +395,6 @@ def prior_from_answers(t: ArrayLike, *, confidence: float = 0.95) -> PriorEstima
         n_pairs=len(answers),
         confidence=confidence,
     )
-
-
-def _check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"confidence must lie strictly between 0 and 1; got {confidence}"
-        )
 
 
 def _bar(value: float, low: float, high: float) -> str:

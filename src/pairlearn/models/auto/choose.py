@@ -361,16 +361,9 @@ class Chooser:
             part = slice(k * len(SCALES), (k + 1) * len(SCALES))
             used = np.flatnonzero(share[part])
             if len(used):
-                members.append(
-                    Member(
-                        trial.view,
-                        trial.feature_map,
-                        trial.weights[used, -1],
-                        np.array(SCALES)[used],
-                        slope[part][used],
-                        share[part][used],
-                    )
-                )
+                scales = np.array(SCALES)[used], slope[part][used], share[part][used]
+                weights = trial.weights[used, -1]
+                members.append(Member(trial.view, trial.feature_map, weights, *scales))
         return members
 
     def _rows(self, p: Floats, share: Floats, held_out: HeldOut) -> list[Candidate]:

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.models.auto.choose import Choice
     from pairlearn.models.auto.likelihood import Rates
     from pairlearn.trust.assignment import Assignment
+
+    # Points, and the numbers of their classes.
+    Labelled = tuple[PointsLike, Ints]
 
 __all__ = ["PairClassifier"]
 
@@ -215,14 +217,14 @@ class PairClassifier(ProbabilisticPairClassifier):
         rows = np.flatnonzero(weight > 0)
         if len(rows) > self.max_pairs:
             rows = np.sort(rng.permutation(rows)[: self.max_pairs])
-        given, answers, weight = given[rows].compact(), answers[rows], weight[rows]
+        counted = Answered(given, answers, weight).part(rows).compact()
         part = rng.permutation(len(rows))[:CHOICE_PAIRS]
         part = part if len(rows) > CHOICE_PAIRS else np.arange(len(rows))
-        sample = given[part].compact()
-        n_deals = max(1, min(MOST_DEALS, DEALT_PAIRS // len(sample)))
-        folds = deal_folds(sample, self.n_folds, n_deals, rng)
+        sample = counted.part(part).compact()
+        n_deals = max(1, min(MOST_DEALS, DEALT_PAIRS // len(part)))
+        folds = deal_folds(sample.pairs, self.n_folds, n_deals, rng)
         chooser = Chooser(
-            self._problem(sample, answers[part], weight[part], labels),
+            self._problem(sample, labels),
             folds,
             n_components=self.n_components,
             n_jobs=self.n_jobs,
@@ -232,17 +234,15 @@ class PairClassifier(ProbabilisticPairClassifier):
         choice, rates = self._choose(chooser, rates)
         ensemble = choice.ensemble
         if len(part) < len(rows):
-            problem = self._problem(given, answers, weight, labels)
-            ensemble = refit(ensemble, problem, rates)
+            ensemble = refit(ensemble, self._problem(counted, labels), rates)
         self._ensemble = ensemble
         self._order = np.arange(self.n_classes)
         self._record(choice, rates, folds, estimated=estimated)
-        tested = folds.tested[: folds.n_first]
-        kept = Answered(sample, answers[part], weight[part]).part(tested)
+        kept = sample.part(folds.tested[: folds.n_first])
         self.certificate_: Certificate | None = None
         if folds.honest:
             self._certify(choice, kept, estimated=estimated)
-        return self._settle(choice, kept, given.X, labels)
+        return self._settle(choice, kept, counted.pairs.X, labels)
 
     def _check_parameters(self) -> Rates | None:
         """Refuse wrong parameters; return the flip rates, or None to estimate them."""
@@ -255,9 +255,7 @@ class PairClassifier(ProbabilisticPairClassifier):
             return None
         return CERTAIN if rates is None else _bounded(rates)
 
-    def _check_labeled(
-        self, labeled: tuple[PointsLike, ArrayLike]
-    ) -> tuple[PointsLike, Ints]:
+    def _check_labeled(self, labeled: tuple[PointsLike, ArrayLike]) -> Labelled:
         """Return labelled points and the numbers of their classes."""
         if not isinstance(labeled, tuple | list) or len(labeled) != 2:
             raise ValueError("labeled must be (X_l, y_l): points and their classes")
@@ -265,13 +263,8 @@ class PairClassifier(ProbabilisticPairClassifier):
         y = self._check_labels(labeled[1], X.shape[0])
         return X, np.argmax(y[:, None] == self.classes_, axis=1)
 
-    def _problem(
-        self,
-        pairs: Pairs,
-        t: Floats,
-        weight: Floats,
-        labels: tuple[PointsLike, Ints] | None,
-    ) -> Problem:
+    def _problem(self, given: Answered, labels: Labelled | None) -> Problem:
+        pairs, t, weight = given
         X, known = pairs.X, None
         if labels is not None:
             rows = X.shape[0] + np.arange(len(labels[1]))
@@ -344,11 +337,7 @@ class PairClassifier(ProbabilisticPairClassifier):
         )
 
     def _settle(
-        self,
-        choice: Choice,
-        kept: Answered,
-        X: PointsLike,
-        labels: tuple[PointsLike, Ints] | None,
+        self, choice: Choice, kept: Answered, X: PointsLike, labels: Labelled | None
     ) -> Self:
         """Settle which class is which: by labels, by the majority, or by a rule."""
         self.assignment_: Assignment | None = None

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any, overload
 
+from pairlearn.data.notebook import plain_table
+
 __all__ = ["Candidate", "Candidates"]
 
 # Up to so many rows are all printed; of more, those with a weight.
@@ -103,18 +105,8 @@ class Candidates(Sequence[Candidate]):
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks."""
-        head = "".join(f"<th>{name}</th>" for name in HEAD)
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(row))
-            + "</tr>"
-            for row in self._rows
-        )
-        return (
-            f"<table><caption>{escape(str(self.note))}</caption>"
-            f"<thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
-        )
+        rows = (map(escape, _cells(row)) for row in self._rows)
+        return plain_table(str(self.note), HEAD, rows)
 
 
 def _cells(row: Candidate) -> tuple[str, ...]:

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from pairlearn.engine.backends.protocol import RiskSum
     from pairlearn.engine.risks import PairRisk
 
+    # Gives the points to begin at; None for the usual ones.
+    Begin = Callable[[Any], list[Floats]] | None
+
 __all__ = ["LinearPairClassifier", "known_rates"]
 
 # Starting points of flip rates that are to be estimated.
@@ -141,11 +144,7 @@ class LinearPairClassifier(PairClassifierBase):
         return kind(risk_sum, risk, self.alpha, scaling, self._n_outputs)
 
     def _learn(
-        self,
-        solver: str,
-        risk_sum: PairRiskSum,
-        rng: RandomState,
-        begin: Callable[[Any], list[Floats]] | None = None,
+        self, solver: str, risk_sum: PairRiskSum, rng: RandomState, begin: Begin = None
     ) -> None:
         """Find the weights, and the flip rates if they are to be estimated."""
         rates = check_flip_rates(self.flip_rates)
@@ -168,7 +167,7 @@ class LinearPairClassifier(PairClassifierBase):
         risk_sum: RiskSum,
         risk: Any,
         rng: RandomState,
-        begin: Callable[[Any], list[Floats]] | None = None,
+        begin: Begin = None,
     ) -> tuple[Solution, Any]:
         """Minimise an objective; return the solution and the objective.
 
@@ -209,10 +208,7 @@ class LinearPairClassifier(PairClassifierBase):
         return min(solutions, key=lambda solution: solution.value), objective
 
     def _descend(
-        self,
-        risk_sum: RiskSum,
-        make: Callable[..., Any],
-        begin: Callable[[Any], list[Floats]] | None,
+        self, risk_sum: RiskSum, make: Callable[..., Any], begin: Begin
     ) -> tuple[Solution, Any]:
         """Minimise by L-BFGS, on growing samples if there are many terms."""
 
