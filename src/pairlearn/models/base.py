@@ -49,8 +49,15 @@ __all__ = [
     "KeptPairs",
     "PairClassifierBase",
     "is_disjoint",
+    "n_wanted",
     "split_for_assignment",
 ]
+
+
+SEVERAL = (
+    "majority settles the classes when there are two; for more, use assign_from_points "
+    "with a few labelled points"
+)
 
 
 class Answered(NamedTuple):
@@ -97,6 +104,14 @@ class KeptPairs:
         return self.given.part(self.numbers)
 
 
+def n_wanted(size: float, n_pairs: int) -> int:
+    """Return how many pairs a share, or a number of them, asks for; 0 for others."""
+    if isinstance(size, numbers.Integral):
+        return int(size)
+    in_range = isinstance(size, numbers.Real) and 0 < size < 1
+    return max(1, round(size * n_pairs)) if in_range else 0
+
+
 def split_for_assignment(
     pairs: Pairs,
     t: Floats,
@@ -116,11 +131,7 @@ def split_for_assignment(
     n_pairs = len(pairs)
     if majority is None:
         return np.ones(n_pairs, dtype=bool), np.arange(0)
-    if isinstance(assignment_size, numbers.Integral):
-        n_kept = int(assignment_size)
-    else:
-        in_range = isinstance(assignment_size, numbers.Real) and 0 < assignment_size < 1
-        n_kept = max(1, round(assignment_size * n_pairs)) if in_range else 0
+    n_kept = n_wanted(assignment_size, n_pairs)
     order = graph.shuffled(n_pairs, rng)
     alone = is_disjoint(pairs, rng)
     order = np.concatenate([order[alone[order]], order[~alone[order]]])
@@ -173,6 +184,9 @@ class PairClassifierBase(PairPredictor):
     # Whether `fit` reads a dask array block by block. If not, it comes as a copy.
     _keeps_blocks = False
 
+    # Two, unless a subclass has the parameter.
+    n_classes = 2
+
     majority: Any
     assignment_size: float
     classes: tuple[Any, Any]
@@ -188,6 +202,8 @@ class PairClassifierBase(PairPredictor):
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Decide which side is which class, from pairs that were not used for training.
+
+        This is for two classes; for more, use :meth:`assign_from_points`.
 
         Parameters
         ----------
@@ -206,6 +222,8 @@ class PairClassifierBase(PairPredictor):
         self
             With the classes swapped if needed, and the outcome in `assignment_`.
         """
+        if self.n_classes > 2:
+            raise ValueError(SEVERAL)
         pairs = as_pairs(pairs).compact()
         answers = check_answers(t, len(pairs), pairs.index)
         scores = self._pair_scores(pairs)
@@ -271,7 +289,7 @@ class PairClassifierBase(PairPredictor):
         *,
         reset: bool = True,
         both_kinds: bool = True,
-    ) -> tuple[Pairs, Floats, Floats]:
+    ) -> Answered:
         """Return pairs over validated points, answers and weights; set `classes_`."""
         pairs = as_pairs(pairs)
         answers = check_answers(t, len(pairs), pairs.index)
@@ -288,7 +306,7 @@ class PairClassifierBase(PairPredictor):
         self.classes_ = classes
         before = 0 if reset else getattr(self, "_n_pairs", 0)
         self._n_pairs = before + len(pairs)
-        return used.with_points(X), answers, weight
+        return Answered(used.with_points(X), answers, weight)
 
     def _prepare_fit(
         self,
@@ -303,31 +321,27 @@ class PairClassifierBase(PairPredictor):
 
         What to assign with is None without class assignment.
         """
-        given, answers, weight = self._validate_fit(
-            pairs, t, sample_weight, both_kinds=both_kinds
-        )
-        if sample_weight is not None and not weight.all():
+        given = self._validate_fit(pairs, t, sample_weight, both_kinds=both_kinds)
+        if sample_weight is not None and not given.weight.all():
             # A pair of weight zero is a pair left out.
-            some = weight > 0
-            given = self._compact_for_training(given[some])
-            answers, weight = answers[some], weight[some]
+            given = given.part(given.weight > 0)
+            given = given._replace(pairs=self._compact_for_training(given.pairs))
         rng = check_random_state(self.random_state)
-        everything = Answered(given, answers, weight)
         train, kept = split_for_assignment(
-            *everything,
+            *given,
             majority=self.majority if assign else None,
             assignment_size=self.assignment_size,
             rng=rng,
         )
         if not len(kept):
             # All pairs are for training: no need to copy them.
-            return everything, None, rng
+            return given, None, rng
         # Without weights they are ones that take no memory.
+        n_train = len(given.t) - len(kept)
         plain = sample_weight is None
-        heavy = weight[: len(weight) - len(kept)] if plain else weight[train]
-        learn = self._compact_for_training(_chosen(given, train))
-        aside = KeptPairs(everything, kept)
-        return Answered(learn, answers[train], heavy), aside, rng
+        weight = given.weight[:n_train] if plain else given.weight[train]
+        learn = self._compact_for_training(_chosen(given.pairs, train))
+        return Answered(learn, given.t[train], weight), KeptPairs(given, kept), rng
 
     def _compact_for_training(self, pairs: Pairs) -> Pairs:
         """Return pairs to train on, without copying most of the points.
@@ -368,6 +382,8 @@ class PairClassifierBase(PairPredictor):
     def _check_majority(self) -> None:
         """Refuse a majority that is none of the classes."""
         if self.majority is not None:
+            if self.n_classes > 2:
+                raise ValueError(SEVERAL)
             majority_sign(self.majority, self._class_names())
 
     def _validate_points(

@@ -112,8 +112,6 @@ class PairMetaClassifier(MetaEstimatorMixin, ProbabilisticPairClassifier):
     True
     """
 
-    n_classes = 2
-
     def __init__(
         self,
         estimator: Any,

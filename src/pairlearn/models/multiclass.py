@@ -191,18 +191,13 @@ class OneVsRestPairClassifier(MetaEstimatorMixin, PairPredictor):
             )
             for k, (model, name) in enumerate(zip(models, classes, strict=True))
         )
-        self.estimators_ = [model for model, _, _ in columns]
-        self.calibration_ = np.array([line for _, line, _ in columns])
+        fitted, lines, scores = zip(*columns, strict=True)
+        self.estimators_, self.calibration_ = list(fitted), np.array(lines)
         self.classes_ = classes
         self._n_pairs = len(pairs)
         outcomes = [_assignment(model) for model in self.estimators_]
-        signs = exclusive_signs(
-            _log_odds(
-                np.stack([scores for _, _, scores in columns], axis=1),
-                self.calibration_,
-            ),
-            settled=np.array([outcome is not None for outcome in outcomes]),
-        )
+        log_odds = _log_odds(np.stack(scores, axis=1), self.calibration_)
+        signs = exclusive_signs(log_odds, [outcome is not None for outcome in outcomes])
         self.assignments_ = [
             outcome or Assignment(int(sign), "exclusion", None, n_points=pairs.n_points)
             for outcome, sign in zip(outcomes, signs, strict=True)

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
 
-__all__ = ["SEVERAL", "ProbabilisticPairClassifier"]
-
-SEVERAL = (
-    "majority settles the classes when there are two; for more, use assign_from_points "
-    "with a few labelled points"
-)
+__all__ = ["ProbabilisticPairClassifier"]
 
 
 class ProbabilisticPairClassifier(PairClassifierBase):
@@ -131,47 +126,11 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         )
         return self
 
-    def assign_from_pairs(
-        self,
-        pairs: PairsLike,
-        t: ArrayLike,
-        *,
-        majority: Any,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Settle which side is which from pairs; for two classes.
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs that were not used in `fit`.
-        t : array-like of shape (n_pairs,)
-            Answers.
-        majority : {+1, -1} or class name
-            Which class holds more than half of the points.
-        sample_weight : array-like of shape (n_pairs,), optional
-            Weights of the pairs.
-
-        Returns
-        -------
-        self
-        """
-        if self.n_classes > 2:
-            raise ValueError(SEVERAL)
-        return super().assign_from_pairs(
-            pairs, t, majority=majority, sample_weight=sample_weight
-        )
-
     def _class_names(self) -> NDArray[Any]:
         names: Any = self.classes
         if names is None:
             names = (-1, 1) if self.n_classes == 2 else range(self.n_classes)
         return class_names(names, self.n_classes)
-
-    def _check_majority(self) -> None:
-        if self.majority is not None and self.n_classes > 2:
-            raise ValueError(SEVERAL)
-        super()._check_majority()
 
     def _reorder(self, order: Ints) -> None:
         raise NotImplementedError

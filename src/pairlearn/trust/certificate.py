@@ -244,17 +244,14 @@ def _certificate(
     pair: Floats, n_pairs: int, confidence: float, flip_rate: float, crossed: bool
 ) -> Certificate:
     """Return the certificate of a pair error and the ends of its interval."""
+    pair_error, pair_low, pair_high = pair.tolist()
     error, low, high = clustering_error_from_pair_error(pair).tolist()
     return Certificate(
-        pair_error=float(pair[0]),
-        pair_interval=(float(pair[1]), float(pair[2])),
-        clustering_error=error,
-        clustering_interval=(low, high),
-        n_pairs=n_pairs,
-        confidence=confidence,
-        flip_rate=float(flip_rate),
-        cross_validated=crossed,
-    )
+        pair_error=pair_error, pair_interval=(pair_low, pair_high),
+        clustering_error=error, clustering_interval=(low, high),
+        n_pairs=n_pairs, confidence=confidence,
+        flip_rate=float(flip_rate), cross_validated=crossed,
+    )  # fmt: skip
 
 
 def clopper_pearson(n_hits: int, n_trials: int, confidence: float = 0.95) -> Interval:
@@ -388,13 +385,8 @@ def prior_from_answers(t: ArrayLike, *, confidence: float = 0.95) -> PriorEstima
     low, _ = clopper_pearson(math.floor(n_same), len(answers), confidence)
     _, high = clopper_pearson(math.ceil(n_same), len(answers), confidence)
     rates = np.array([n_same / len(answers), low, high])
-    prior = np.round(prior_from_same_rate(rates), 12)
-    return PriorEstimate(
-        majority_prior=float(prior[0]),
-        interval=(float(prior[1]), float(prior[2])),
-        n_pairs=len(answers),
-        confidence=confidence,
-    )
+    prior, low, high = np.round(prior_from_same_rate(rates), 12).tolist()
+    return PriorEstimate(prior, (low, high), len(answers), confidence)
 
 
 def _bar(value: float, low: float, high: float) -> str:

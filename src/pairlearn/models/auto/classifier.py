@@ -207,34 +207,27 @@ class PairClassifier(ProbabilisticPairClassifier):
         """
         rates = self._check_parameters()
         estimated = rates is None
-        given, answers, weight = self._validate_fit(pairs, t, sample_weight)
+        given = self._validate_fit(pairs, t, sample_weight)
         # Whatever fails from here on leaves a model that is not fitted.
         self.__dict__.pop("_ensemble", None)
         labels = None if labeled is None else self._check_labeled(labeled)
         rng = check_random_state(self.random_state)
         # Weights are relative; together they count as the pairs that they are worth.
-        weight = weight * weight.sum() / (weight @ weight)
+        weight = given.weight * given.weight.sum() / (given.weight @ given.weight)
         rows = np.flatnonzero(weight > 0)
         if len(rows) > self.max_pairs:
             rows = np.sort(rng.permutation(rows)[: self.max_pairs])
-        counted = Answered(given, answers, weight).part(rows).compact()
+        given = given._replace(weight=weight).part(rows).compact()
         part = rng.permutation(len(rows))[:CHOICE_PAIRS]
         part = part if len(rows) > CHOICE_PAIRS else np.arange(len(rows))
-        sample = counted.part(part).compact()
+        sample = given.part(part).compact()
         n_deals = max(1, min(MOST_DEALS, DEALT_PAIRS // len(part)))
         folds = deal_folds(sample.pairs, self.n_folds, n_deals, rng)
-        chooser = Chooser(
-            self._problem(sample, labels),
-            folds,
-            n_components=self.n_components,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-            rng=rng,
-        )
+        chooser = Chooser(self._problem(sample, labels), folds, self, rng)
         choice, rates = self._choose(chooser, rates)
         ensemble = choice.ensemble
         if len(part) < len(rows):
-            ensemble = refit(ensemble, self._problem(counted, labels), rates)
+            ensemble = refit(ensemble, self._problem(given, labels), rates)
         self._ensemble = ensemble
         self._order = np.arange(self.n_classes)
         self._record(choice, rates, folds, estimated=estimated)
@@ -242,7 +235,7 @@ class PairClassifier(ProbabilisticPairClassifier):
         self.certificate_: Certificate | None = None
         if folds.honest:
             self._certify(choice, kept, estimated=estimated)
-        return self._settle(choice, kept, counted.pairs.X, labels)
+        return self._settle(choice, kept, given.pairs.X, labels)
 
     def _check_parameters(self) -> Rates | None:
         """Refuse wrong parameters; return the flip rates, or None to estimate them."""

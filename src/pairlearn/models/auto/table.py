@@ -88,18 +88,13 @@ class Candidates(Sequence[Candidate]):
         return [asdict(row) for row in self._rows]
 
     def __repr__(self) -> str:
+        shown = [row for row in self._rows if row.weight or len(self._rows) <= _ALL]
+        table = [HEAD, *map(_cells, shown)]
         lines = [
             f"{columns:<10}{kernel:<14}{scale:>7}{fit:>16}{error:>12}{weight:>8}"
-            for columns, kernel, scale, fit, error, weight in [
-                HEAD,
-                *(
-                    _cells(row)
-                    for row in self._rows
-                    if row.weight or len(self._rows) <= _ALL
-                ),
-            ]
+            for columns, kernel, scale, fit, error, weight in table
         ]
-        left = len(self._rows) - len(lines) + 1
+        left = len(self._rows) - len(shown)
         more = [f"and {left} without weight"] if left else []
         return "\n".join([*lines, *more, self.note]).rstrip()
 

@@ -33,10 +33,10 @@ __all__ = ["PairClusterer", "as_dense", "order_clusters"]
 class PairClusterer(PairClassifierBase):
     """Base of clusterings from pairs: points without answers may join.
 
-    A subclass provides ``_cluster(given, numbers, rng)``, which returns
-    the cluster number of each row of X (`numbers` is what the user calls the pairs),
-    and ``_affinities(X)``, of shape (n_points, n_clusters), largest for the cluster
-    of a point.
+    A subclass provides ``_cluster(given, numbers, rng)``, which returns the cluster
+    number of each point (`numbers` is what the user calls the pairs), and
+    ``_affinities(X)``, of shape (n_points, n_clusters), largest for the cluster of a
+    point.
     """
 
     n_clusters: int
@@ -74,9 +74,7 @@ class PairClusterer(PairClassifierBase):
         """
         self._check_parameters()
         given = as_pairs(pairs)
-        answered = Answered(
-            *self._validate_fit(given, t, sample_weight, both_kinds=False)
-        )
+        answered = self._validate_fit(given, t, sample_weight, both_kinds=False)
         rng = check_random_state(self.random_state)
         used, held_out = self._split(answered, rng)
         part = answered.part(used).compact()
@@ -120,9 +118,7 @@ class PairClusterer(PairClassifierBase):
                 f"{np.shape(X)[0]}; give row numbers in X, of shape (n_pairs, 2)"
             )
         given = Pairs(X, pairs.index if isinstance(pairs, Pairs) else pairs)
-        answered = Answered(
-            *self._validate_fit(given, t, sample_weight, both_kinds=False)
-        )
+        answered = self._validate_fit(given, t, sample_weight, both_kinds=False)
         everywhere = given.with_points(self._validate_points(X, reset=False))
         rng = check_random_state(self.random_state)
         used, held_out = self._split(answered, rng)

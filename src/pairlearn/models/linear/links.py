@@ -190,8 +190,6 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     True
     """
 
-    n_classes = 2
-
     def __init__(
         self,
         *,
@@ -310,14 +308,9 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
             if len(test) < FEWEST_JUDGED / N_FOLDS or few < 2:
                 # Too little to choose by: a middling strength.
                 return alphas[len(alphas) // 2]
-            losses.append(
-                [
-                    self._loss(given, similarity, test, solution.u, objective)
-                    for solution, objective in self._solve(
-                        given.part(train), similarity[train], alphas
-                    )
-                ]
-            )
+            found = self._solve(given.part(train), similarity[train], alphas)
+            judged = given, similarity, test
+            losses.append([self._loss(*judged, s.u, trained) for s, trained in found])
         mean = np.mean(losses, axis=0)
         best = int(np.argmin(mean))
         error = np.std(losses, axis=0, ddof=1)[best] / np.sqrt(N_FOLDS)

@@ -19,7 +19,7 @@ from pairlearn.data.checks import check_choice, check_integer, check_number
 from pairlearn.engine.points import as_points
 from pairlearn.models.base import PairClassifierBase
 from pairlearn.models.neural.batches import gather
-from pairlearn.models.neural.loop import MIXED
+from pairlearn.models.neural.loop import MIXED, OPTIMIZERS
 from pairlearn.models.neural.modules import MLP, Standardise
 from pairlearn.models.neural.training import train
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NetworkClassifier"]
 
-OPTIMIZERS = ("adam", "adamw", "sgd")
 # Settings that say how far, where or how visibly to train, not what is trained: a
 # checkpoint may go on with others. The training itself looks at the seed.
 FREE = (
@@ -82,20 +81,14 @@ class NetworkClassifier(PairClassifierBase):
         self, answered: Answered, criterion: nn.Module, n_outputs: int, rng: RandomState
     ) -> nn.Module:
         """Train a network, set what is known of its training; return its loss."""
-        X = answered.pairs.X
-        self.module_, trained, keeper = train(
-            lambda: self._make_module(X, n_outputs),
-            criterion,
-            answered,
-            self,
-            rng,
-            "" if self.checkpoint is None else self._fingerprint(answered, criterion),
+        self.module_, criterion, keeper = train(
+            self, answered, criterion, n_outputs, rng
         )
         self.history_ = keeper.history
         self.n_iter_ = len(keeper.history)
         self.best_epoch_ = keeper.best["epoch"]
         self.valid_loss_ = keeper.best["loss"]
-        return trained
+        return criterion
 
     def _make_module(self, X: PointsLike, n_outputs: int) -> nn.Module:
         """Return a fresh network, or say why it does not fit the points."""
@@ -179,7 +172,7 @@ class NetworkClassifier(PairClassifierBase):
             if isinstance(self.optimizer, torch.optim.Optimizer):
                 got = "an optimizer that is already made"
             raise TypeError(
-                f"optimizer must be one of {OPTIMIZERS} or a class, such as "
+                f"optimizer must be one of {tuple(OPTIMIZERS)} or a class, such as "
                 f"torch.optim.RAdam; got {got}"
             )
         if not (self.module is None or callable(self.module)):

@@ -379,13 +379,8 @@ class SDLoss(PairLoss):
         same, different = (p**2 + q**2) * same / 2, 2 * p * q * different / 2
         positive = (p * same - q * different) / (p - q)
         negative = (p * different - q * same) / (p - q)
-        return point_risk(
-            torch.cat([left, right]),
-            positive.repeat(2),
-            negative.repeat(2),
-            self.phi,
-            nonnegative=self.nonnegative,
-        )
+        z, both = torch.cat([left, right]), (positive.repeat(2), negative.repeat(2))
+        return point_risk(z, *both, self.phi, nonnegative=self.nonnegative)
 
 
 class SemiSupervisedPairLoss(PairLoss):

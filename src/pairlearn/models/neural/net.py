@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +12,7 @@ from torch import Tensor
 
 from pairlearn.data.checks import check_choice, check_integer
 from pairlearn.data.containers import take_rows
+from pairlearn.models.base import n_wanted
 from pairlearn.models.neural.base import NetworkClassifier
 from pairlearn.models.neural.losses import (
     ContrastiveLoss,
@@ -373,9 +373,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             return train, None
         pairs, t, weight = train
         size, n_pairs = self.certificate_size, len(t)
-        wanted = int(size) if isinstance(size, numbers.Integral) else 0
-        if isinstance(size, numbers.Real) and 0 < size < 1:
-            wanted = max(1, round(size * n_pairs))
+        wanted = n_wanted(size, n_pairs)
         learn, kept = keep_aside(
             pairs,
             t,

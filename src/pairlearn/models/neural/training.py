@@ -17,10 +17,9 @@ from torch import Tensor, nn
 
 from pairlearn.models.neural.batches import PairBatches, as_is, gather
 from pairlearn.models.neural.keeper import Bar, Keeper, StopTraining
-from pairlearn.models.neural.loop import Shuffled, training_class
+from pairlearn.models.neural.loop import OPTIMIZERS, Shuffled, training_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from numpy.random import RandomState
@@ -38,30 +37,27 @@ CHUNK = 4096
 
 
 def train(
-    make_module: Callable[[], nn.Module],
-    criterion: nn.Module,
-    answered: Answered,
     settings: NetworkClassifier,
+    answered: Answered,
+    criterion: nn.Module,
+    n_outputs: int,
     rng: RandomState,
-    fingerprint: str,
 ) -> tuple[nn.Module, nn.Module, Keeper]:
     """Train a network on pairs.
 
     Parameters
     ----------
-    make_module : callable
-        Makes the network; what it draws at random comes from torch's generator, which
-        is seeded here and put back afterwards.
-    criterion : Module
-        A loss of `pairlearn.models.neural`.
+    settings : NetworkClassifier
+        How. It also makes the network; what that draws at random comes from torch's
+        generator, which is seeded here and put back afterwards.
     answered : Answered
         Pairs, answers and weights.
-    settings : NetworkClassifier
-        How.
+    criterion : Module
+        A loss of `pairlearn.models.neural`.
+    n_outputs : int
+        Outputs of the network for each point.
     rng : RandomState
         Source of the seed and of the pairs held out.
-    fingerprint : str
-        What tells this training from others, for its checkpoint.
 
     Returns
     -------
@@ -86,7 +82,7 @@ def train(
         torch.default_generator.manual_seed(seed)
         if cuda:
             torch.cuda.default_generators[gpu].manual_seed(seed)
-        module = make_module()
+        module = settings._make_module(answered.pairs.X, n_outputs)
         if settings.precision == "float64":
             module = module.double()
         dtype = next((p.dtype for p in module.parameters()), torch.float32)
@@ -98,9 +94,11 @@ def train(
             chosen = answered.pairs.index[which], answered.t[which], weight[which]
             return PairBatches(X, *chosen, dtype)
 
-        path = None if settings.checkpoint is None else _checkpoint_path(settings)
-        # The seed tells which pairs are held out, and the order of the others.
-        of = f"{fingerprint} {seed}"
+        path, of = None, ""
+        if settings.checkpoint is not None:
+            path = _checkpoint_path(settings)
+            # The seed tells which pairs are held out, and the order of the others.
+            of = f"{settings._fingerprint(answered, criterion)} {seed}"
         keeper = Keeper(settings.patience, settings.max_epochs, path, of)
         if not len(held_out):
             keeper.patience = None
@@ -174,17 +172,10 @@ def _net(
             # Its log is printed whatever `verbose` says.
             "callbacks__print_log__sink": _silent,
         }
-    optimizer = settings.optimizer
-    if isinstance(optimizer, str):
-        optimizer = {
-            "adam": torch.optim.Adam,
-            "adamw": torch.optim.AdamW,
-            "sgd": torch.optim.SGD,
-        }[optimizer]
     return training_class(distributed=settings.distributed)(
         module=module,
         criterion=deepcopy(criterion),
-        optimizer=optimizer,
+        optimizer=OPTIMIZERS.get(settings.optimizer, settings.optimizer),
         lr=settings.lr,
         optimizer__weight_decay=settings.weight_decay,
         # Flip rates are no weights: a penalty would draw them to one half.
