@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn.data.types import Bools, Floats, PointsLike
+    from pairlearn.data.types import Bools, Floats, PairsLike, PointsLike
 
 __all__ = ["plot_certificate", "plot_decision_boundary", "plot_pairs", "plot_scores"]
 
@@ -42,7 +42,7 @@ def plot_decision_boundary(
     clf: Any,
     X: PointsLike,
     *,
-    pairs: Pairs | ArrayLike | None = None,
+    pairs: PairsLike | None = None,
     t: ArrayLike | None = None,
     y: ArrayLike | None = None,
     ax: Any = None,
@@ -112,7 +112,7 @@ def plot_decision_boundary(
 
 
 def plot_pairs(
-    pairs: Pairs | ArrayLike,
+    pairs: PairsLike,
     t: ArrayLike,
     *,
     max_pairs: int = 500,
@@ -382,13 +382,7 @@ def _is_turned(clf: Any, X: Any, groups: list[Bools]) -> bool:
 
 
 def _draw_regions(
-    ax: Any,
-    clf: Any,
-    table: Any,
-    points: Floats,
-    known: list[Any],
-    *,
-    turned: bool = False,
+    ax: Any, clf: Any, table: Any, points: Floats, known: list[Any], *, turned: bool
 ) -> None:
     low, high = points.min(axis=0), points.max(axis=0)
     margin = np.where(high > low, 0.06 * (high - low), 0.5)

@@ -28,6 +28,7 @@ __all__ = [
     "check_integer",
     "check_number",
     "check_prior",
+    "check_share",
     "check_weights",
     "is_finite",
     "not_finite",
@@ -228,10 +229,16 @@ def is_finite(X: PointsLike, *, products: bool = False) -> bool:
         return bool(finite or (not products and np.isfinite(values).all()))
 
 
+def check_share(name: str, value: float) -> float:
+    """Return a number strictly between 0 and 1, or say what is wrong."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1; got {value}")
+    return value
+
+
 def check_prior(prior: float, *, allow_half: bool = True) -> float:
     """Return the prior if it is a probability strictly between 0 and 1."""
-    if not 0 < prior < 1:
-        raise ValueError(f"prior must lie strictly between 0 and 1; got {prior}")
+    check_share("prior", prior)
     if prior == 0.5 and not allow_half:
         raise ValueError(
             "at prior 1/2 the two classes are symmetric and pairs cannot tell which is "

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.random import RandomState
-    from numpy.typing import ArrayLike
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Ints
+    from pairlearn.data.types import Ints, PairsLike
 
 __all__ = ["PairKFold", "point_folds"]
 
@@ -86,7 +85,7 @@ class PairKFold:
 
     def split(
         self,
-        X: Pairs | ArrayLike,
+        X: PairsLike,
         y: Any = None,  # noqa: ARG002
         groups: Any = None,  # noqa: ARG002
     ) -> Iterator[tuple[Ints, Ints]]:

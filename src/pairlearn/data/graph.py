@@ -114,15 +114,10 @@ def spanning_forest(n_points: int, index: Ints) -> SpanningForest:
     # An extra node, linked to one point of each component, lets a single search
     # reach all of them.
     _, roots = np.unique(component, return_index=True)
+    left = np.concatenate([left, np.full(len(roots), n_points)])
+    right = np.concatenate([right, roots])
     rooted = sparse.csr_array(
-        (
-            np.ones(len(first) + len(roots)),
-            (
-                np.concatenate([left, np.full(len(roots), n_points)]),
-                np.concatenate([right, roots]),
-            ),
-        ),
-        shape=(n_points + 1, n_points + 1),
+        (np.ones(len(left)), (left, right)), shape=(n_points + 1, n_points + 1)
     )
     order, predecessor = csgraph.breadth_first_order(rooted, n_points, directed=False)
     parent = predecessor[:n_points].astype(np.intp)
@@ -132,13 +127,8 @@ def spanning_forest(n_points: int, index: Ints) -> SpanningForest:
     found = np.searchsorted(keys, _link_key(n_points, child, parent[child]))
     pair[child] = first[found]
     depth = _fold_to_root(parent, (pair >= 0).astype(np.intp), np.add)
-    return SpanningForest(
-        order=order[1:].astype(np.intp),
-        parent=parent,
-        pair=pair,
-        depth=depth,
-        component=component.astype(np.intp),
-    )
+    order, component = order[1:].astype(np.intp), component.astype(np.intp)
+    return SpanningForest(order, parent, pair, depth, component)
 
 
 class Contradictions(Sequence["Ints"]):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pairlearn.data.pairs import Pairs
     from pairlearn.trust.assignment import Assignment
 
-__all__ = ["NotebookMixin", "learned", "learned_html", "pairs_html"]
+__all__ = ["NotebookMixin", "learned", "learned_html", "pairs_html", "plain_table"]
 
 # How much is shown: pairs, features, candidates, classes, letters of a text.
 _PAIRS, _FEATURES, _CANDIDATES, _CLASSES, _LETTERS = 4, 6, 4, 12, 28
@@ -38,6 +38,19 @@ class NotebookMixin:
             # The diagram may or may not have come by the method above.
             bundle["text/html"] = self._repr_html_inner()
         return bundle
+
+
+def plain_table(
+    caption: str, head: Iterable[str], rows: Iterable[Iterable[str]]
+) -> str:
+    """Return a table whose cells are HTML already."""
+    names = "".join(f"<th>{name}</th>" for name in head)
+    lines = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{names}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
 
 
 def pairs_html(pairs: Pairs) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from pairlearn.data.graph import Closure, Contradictions
-    from pairlearn.data.types import Bools, Floats, Ints, PointsLike
+    from pairlearn.data.types import Bools, Floats, Ints, PairsLike, PointsLike
 
 __all__ = ["Pairs", "as_pairs"]
 
@@ -609,7 +609,7 @@ class Pairs:
         return pairs
 
 
-def as_pairs(pairs: Pairs | ArrayLike) -> Pairs:
+def as_pairs(pairs: PairsLike) -> Pairs:
     """Return pairs given as `Pairs` or as an (n_pairs, 2, n_features) array.
 
     Parameters

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -27,34 +26,38 @@ from pairlearn.data.containers import (
     check_tensor,
     is_dask,
     is_tensor,
-    on_device_of,
     on_host,
 )
-from pairlearn.data.notebook import NotebookMixin
 from pairlearn.data.pairs import Pairs, as_pairs
 from pairlearn.engine.points import as_points
+from pairlearn.models.predictor import PairPredictor, class_names
 from pairlearn.trust.assignment import (
     Assignment,
     assign_from_pairs,
     assign_from_points,
     majority_sign,
 )
-from pairlearn.trust.metrics import pair_error
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
 
 __all__ = [
     "Answered",
     "KeptPairs",
     "PairClassifierBase",
-    "class_names",
     "is_disjoint",
+    "n_wanted",
     "split_for_assignment",
 ]
+
+
+SEVERAL = (
+    "majority settles the classes when there are two; for more, use assign_from_points "
+    "with a few labelled points"
+)
 
 
 class Answered(NamedTuple):
@@ -63,6 +66,14 @@ class Answered(NamedTuple):
     pairs: Pairs
     t: Floats
     weight: Floats
+
+    def part(self, which: Any) -> Answered:
+        """Return some of them, by a mask or by their numbers."""
+        return Answered(self.pairs[which], self.t[which], self.weight[which])
+
+    def compact(self) -> Answered:
+        """Return them over just the points that occur in them."""
+        return self._replace(pairs=self.pairs.compact())
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +101,15 @@ class KeptPairs:
 
     def taken(self) -> Answered:
         """Return the pairs themselves."""
-        pairs, _, weight = self.given
-        return Answered(pairs[self.numbers], self.t, weight[self.numbers])
+        return self.given.part(self.numbers)
+
+
+def n_wanted(size: float, n_pairs: int) -> int:
+    """Return how many pairs a share, or a number of them, asks for; 0 for others."""
+    if isinstance(size, numbers.Integral):
+        return int(size)
+    in_range = isinstance(size, numbers.Real) and 0 < size < 1
+    return max(1, round(size * n_pairs)) if in_range else 0
 
 
 def split_for_assignment(
@@ -113,11 +131,7 @@ def split_for_assignment(
     n_pairs = len(pairs)
     if majority is None:
         return np.ones(n_pairs, dtype=bool), np.arange(0)
-    if isinstance(assignment_size, numbers.Integral):
-        n_kept = int(assignment_size)
-    else:
-        in_range = isinstance(assignment_size, numbers.Real) and 0 < assignment_size < 1
-        n_kept = max(1, round(assignment_size * n_pairs)) if in_range else 0
+    n_kept = n_wanted(assignment_size, n_pairs)
     order = graph.shuffled(n_pairs, rng)
     alone = is_disjoint(pairs, rng)
     order = np.concatenate([order[alone[order]], order[~alone[order]]])
@@ -157,31 +171,12 @@ def _chosen(pairs: Pairs, mask: NDArray[np.bool_]) -> Pairs:
     return some
 
 
-def class_names(classes: Any, n_classes: int) -> NDArray[Any]:
-    """Return the names of the classes as an array that keeps their types."""
-    listed = np.ndim(classes) == 1 and not isinstance(classes, str)
-    names = list(classes) if listed else []
-    if len(names) != n_classes or len({repr(name) for name in names}) < n_classes:
-        raise ValueError(
-            f"classes must name {n_classes} classes"
-            + ", (negative, positive)" * (n_classes == 2)
-            + f"; got {classes!r}"
-        )
-    array = np.array(names)
-    # NumPy would turn ("a", 1) into two strings.
-    return array if array.tolist() == names else np.array(names, dtype=object)
-
-
-class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
+class PairClassifierBase(PairPredictor):
     """Base of estimators that learn from pairs and predict points.
 
     A subclass provides ``fit(pairs, t)``, ``_scores(X)`` for validated points, and
     ``_flip()``, which turns the sign of its scores. It has the constructor parameter
     ``classes`` and sets ``classes_``.
-
-    Points may be a torch tensor. What is returned for points is then a tensor on the
-    same device; what is returned for pairs is a NumPy array always. They may be a dask
-    array: what is returned for points is then a dask array, computed block by block.
     """
 
     # Whether validated points stay a tensor. If not, they come as a NumPy copy.
@@ -189,111 +184,26 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
     # Whether `fit` reads a dask array block by block. If not, it comes as a copy.
     _keeps_blocks = False
 
+    # Two, unless a subclass has the parameter.
+    n_classes = 2
+
     majority: Any
     assignment_size: float
     classes: tuple[Any, Any]
     random_state: int | RandomState | None
-    classes_: NDArray[Any]
     assignment_: Assignment | None
-
-    @by_blocks
-    def decision_function(self, X: PointsLike) -> Floats:
-        """Return the score f(x) of each point.
-
-        Parameters
-        ----------
-        X : array-like, sparse, data frame, tensor or dask array
-            Points, of shape (n_points, n_features).
-
-        Returns
-        -------
-        ndarray or, for a tensor X, tensor of shape (n_points,)
-            Positive for the second of `classes_`.
-        """
-        scores: Floats = on_device_of(X, self._own_scores(X))
-        return scores
-
-    @by_blocks
-    def predict(self, X: PointsLike) -> NDArray[Any]:
-        """Return the class of each point.
-
-        Parameters
-        ----------
-        X : array-like, sparse, data frame, tensor or dask array
-            Points, of shape (n_points, n_features).
-
-        Returns
-        -------
-        ndarray or, for a tensor X and classes that are numbers, tensor (n_points,)
-            Entries of `classes_`. A score of zero counts as the first class.
-        """
-        return self._named(X, self._own_scores(X) > 0)
-
-    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
-        """Return f(x) f(x') of each pair: positive means "same".
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-        """
-        left, right = self._pair_scores(as_pairs(pairs))
-        return left * right
-
-    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
-        """Return +1 for pairs predicted to be of the same class, -1 for the others.
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-        """
-        # Not the sign of the product: a tiny score times a tiny score may underflow,
-        # and two scores of zero are both of the first class.
-        left, right = self._pair_scores(as_pairs(pairs))
-        return np.where((left > 0) == (right > 0), 1.0, -1.0)
-
-    def score(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Return 1 - pair error, so that model selection needs no labels.
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs.
-        t : array-like of shape (n_pairs,)
-            Answers.
-        sample_weight : array-like of shape (n_pairs,), optional
-            Weights of the pairs.
-
-        Returns
-        -------
-        float
-        """
-        predicted = self.predict_pairs(pairs)
-        return 1.0 - pair_error(t, predicted, sample_weight=sample_weight)
 
     def assign_from_pairs(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         *,
         majority: Any,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Decide which side is which class, from pairs that were not used for training.
+
+        This is for two classes; for more, use :meth:`assign_from_points`.
 
         Parameters
         ----------
@@ -312,11 +222,13 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         self
             With the classes swapped if needed, and the outcome in `assignment_`.
         """
+        if self.n_classes > 2:
+            raise ValueError(SEVERAL)
         pairs = as_pairs(pairs).compact()
         answers = check_answers(t, len(pairs), pairs.index)
-        check_is_fitted(self)
         scores = self._pair_scores(pairs)
-        return self._assign_by(pairs, scores, answers, sample_weight, majority)
+        given = Answered(pairs, answers, check_weights(sample_weight, len(pairs)))
+        return self._assign_by(given, scores, majority)
 
     def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
         """Decide which side is which class, from a few labelled points.
@@ -338,36 +250,16 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         sign = np.where(labels == self.classes_[1], 1, -1)
         return self._assign(assign_from_points(scores, sign))
 
-    def _check_labels(self, y: ArrayLike, n_points: int) -> NDArray[Any]:
-        """Return labels of points, or say which is not one of the classes."""
-        labels = np.asarray(on_host(y))
-        if labels.shape != (n_points,):
-            raise ValueError(
-                f"there are {n_points} points, but labels of shape {labels.shape}"
-            )
-        unknown = ~np.isin(labels, self.classes_)
-        if unknown.any():
-            raise ValueError(
-                f"label {labels[unknown].tolist()[0]!r} is not one of the classes "
-                f"{self.classes_.tolist()}; name them: classes=(negative, positive)"
-            )
-        return labels
-
     def _assign_by(
-        self,
-        pairs: Pairs,
-        scores: tuple[Floats, Floats],
-        t: Floats,
-        sample_weight: ArrayLike | None,
-        majority: Any,
+        self, given: Answered, scores: tuple[Floats, Floats], majority: Any
     ) -> Self:
         """Settle the sign from pairs and the scores of both points of each."""
         outcome = assign_from_pairs(
             *scores,
-            t,
+            given.t,
             majority=majority_sign(majority, self.classes_),
-            sample_weight=sample_weight,
-            independent=is_disjoint(pairs, 0),
+            sample_weight=given.weight,
+            independent=is_disjoint(given.pairs, 0),
         )
         return self._assign(outcome)
 
@@ -386,37 +278,18 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._scores(self._validate_points(X, reset=False))
 
-    def _host_scores(self, X: PointsLike) -> Floats:
-        """Return the scores of points in memory, wherever the points are."""
-        scores: Floats = on_host(self._own_scores(X))
-        return scores
-
-    def _named(self, X: PointsLike, chosen: Any) -> NDArray[Any]:
-        """Return classes by their numbers, on the device of X if they are numbers."""
-        if is_tensor(X) and self.classes_.dtype.kind in "biuf":
-            numbers = on_device_of(X, chosen).long()
-            named: NDArray[Any] = on_device_of(X, self.classes_)[numbers]
-        else:
-            named = self.classes_[np.asarray(on_host(chosen), dtype=int)]
-        return named
-
     def _flip(self) -> None:
         raise NotImplementedError
 
-    def _pair_scores(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        pairs = pairs.compact()
-        scores = self._host_scores(pairs.X)
-        return scores[pairs.left], scores[pairs.right]
-
     def _validate_fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None,
         *,
         reset: bool = True,
         both_kinds: bool = True,
-    ) -> tuple[Pairs, Floats, Floats]:
+    ) -> Answered:
         """Return pairs over validated points, answers and weights; set `classes_`."""
         pairs = as_pairs(pairs)
         answers = check_answers(t, len(pairs), pairs.index)
@@ -433,11 +306,11 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         before = 0 if reset else getattr(self, "_n_pairs", 0)
         self._n_pairs = before + len(pairs)
-        return used.with_points(X), answers, weight
+        return Answered(used.with_points(X), answers, weight)
 
     def _prepare_fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None,
         *,
@@ -448,33 +321,27 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
 
         What to assign with is None without class assignment.
         """
-        given, answers, weight = self._validate_fit(
-            pairs, t, sample_weight, both_kinds=both_kinds
-        )
-        if sample_weight is not None and not weight.all():
+        given = self._validate_fit(pairs, t, sample_weight, both_kinds=both_kinds)
+        if sample_weight is not None and not given.weight.all():
             # A pair of weight zero is a pair left out.
-            some = weight > 0
-            given = self._compact_for_training(given[some])
-            answers, weight = answers[some], weight[some]
+            given = given.part(given.weight > 0)
+            given = given._replace(pairs=self._compact_for_training(given.pairs))
         rng = check_random_state(self.random_state)
         train, kept = split_for_assignment(
-            given,
-            answers,
-            weight,
+            *given,
             majority=self.majority if assign else None,
             assignment_size=self.assignment_size,
             rng=rng,
         )
-        everything = Answered(given, answers, weight)
         if not len(kept):
             # All pairs are for training: no need to copy them.
-            return everything, None, rng
+            return given, None, rng
         # Without weights they are ones that take no memory.
+        n_train = len(given.t) - len(kept)
         plain = sample_weight is None
-        heavy = weight[: len(weight) - len(kept)] if plain else weight[train]
-        learn = self._compact_for_training(_chosen(given, train))
-        aside = KeptPairs(everything, kept)
-        return Answered(learn, answers[train], heavy), aside, rng
+        weight = given.weight[:n_train] if plain else given.weight[train]
+        learn = self._compact_for_training(_chosen(given.pairs, train))
+        return Answered(learn, given.t[train], weight), KeptPairs(given, kept), rng
 
     def _compact_for_training(self, pairs: Pairs) -> Pairs:
         """Return pairs to train on, without copying most of the points.
@@ -498,18 +365,26 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
         """Settle the classes on pairs that training did not see, if asked to."""
         self.assignment_ = None
         if kept:
-            pairs, t, weight = kept.taken()
+            given = kept.taken()
+            pairs = given.pairs
             # These points were validated when they came in, all but blocks.
             points: Any = as_points(pairs.X)
             scores = on_host(self._scores(points.X))
             if is_dask(points.X):
                 points.checked([scores])
             both = scores[pairs.left], scores[pairs.right]
-            self._assign_by(pairs, both, t, weight, self.majority)
+            self._assign_by(given, both, self.majority)
         return self
 
     def _class_names(self) -> NDArray[Any]:
         return class_names(self.classes, 2)
+
+    def _check_majority(self) -> None:
+        """Refuse a majority that is none of the classes."""
+        if self.majority is not None:
+            if self.n_classes > 2:
+                raise ValueError(SEVERAL)
+            majority_sign(self.majority, self._class_names())
 
     def _validate_points(
         self, X: PointsLike, *, reset: bool, rows: Ints | None = None
@@ -565,7 +440,5 @@ class PairClassifierBase(NotebookMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags

@@ -16,9 +16,9 @@ from pairlearn.data.containers import check_table, is_dask, on_host
 from pairlearn.data.pairs import Pairs, as_pairs
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from pairlearn.data.types import PointsLike
+    from pairlearn.data.types import PairsLike, PointsLike
 
 __all__ = ["OnPoints", "make_pair_pipeline"]
 
@@ -65,7 +65,7 @@ class OnPoints(  # type: ignore[call-arg]
     def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 
-    def fit(self, X: Pairs | ArrayLike | PointsLike, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: PairsLike | PointsLike, y: Any = None) -> Self:  # noqa: ARG002
         """Fit the transformer to the distinct points of the pairs.
 
         Parameters
@@ -83,7 +83,7 @@ class OnPoints(  # type: ignore[call-arg]
         self.transformer_.fit(on_host(_pairs_or_points(X)[1]))
         return self
 
-    def transform(self, X: Pairs | ArrayLike | PointsLike) -> Any:
+    def transform(self, X: PairsLike | PointsLike) -> Any:
         """Transform the points, and keep the pairs.
 
         Parameters

@@ -258,9 +258,7 @@ class LandmarkSimilarity(
 
 
 def _compare_all(
-    similarity: Callable[[Any, Any], Any],
-    points: NDArray[Any],
-    landmarks: NDArray[Any],
+    similarity: Callable[[Any, Any], Any], points: NDArray[Any], landmarks: NDArray[Any]
 ) -> list[list[float]]:
     return [[_number(similarity, x, z) for z in landmarks] for x in points]
 

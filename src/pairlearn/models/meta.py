@@ -9,21 +9,19 @@ from scipy.special import logit
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
-from pairlearn.data.blockwise import by_blocks
 from pairlearn.data.checks import check_integer
-from pairlearn.data.containers import on_device_of, take_rows
+from pairlearn.data.containers import take_rows
 from pairlearn.data.folds import point_folds
-from pairlearn.models.base import PairClassifierBase
 from pairlearn.models.linear.mcl import MCLClassifier
-from pairlearn.trust.assignment import majority_sign
-from pairlearn.trust.probabilities import agree, probabilities
+from pairlearn.models.probabilistic import ProbabilisticPairClassifier
+from pairlearn.trust.probabilities import agree
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
 
 __all__ = ["PairMetaClassifier"]
 
@@ -32,7 +30,7 @@ __all__ = ["PairMetaClassifier"]
 _LEAST = 0.01
 
 
-class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
+class PairMetaClassifier(MetaEstimatorMixin, ProbabilisticPairClassifier):
     r"""Train any classifier with `sample_weight` from pairs.
 
     The model is that of :class:`MCLClassifier`: points have a class probability p(x),
@@ -136,10 +134,7 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
         self.random_state = random_state
 
     def fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from pairs and answers.
 
@@ -160,22 +155,6 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
         train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
         self._learn(*train, rng)
         return self._assign_from(kept)
-
-    @by_blocks
-    def predict_proba(self, X: PointsLike) -> Floats:
-        """Return the probability of each class for each point.
-
-        Parameters
-        ----------
-        X : array-like, sparse or data frame of shape (n_points, n_features)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_points, 2)
-        """
-        each: Floats = on_device_of(X, probabilities(self._host_scores(X)[:, None]))
-        return each
 
     def _check_parameters(self) -> None:
         if isinstance(self.estimator, type):
@@ -200,8 +179,7 @@ class PairMetaClassifier(MetaEstimatorMixin, PairClassifierBase):
                 f"initial must have predict_proba, such as MCLClassifier(); "
                 f"{type(self.initial).__name__} has not"
             )
-        if self.majority is not None:
-            majority_sign(self.majority, self._class_names())
+        self._check_majority()
 
     def _learn(self, pairs: Pairs, t: Floats, weight: Floats, rng: RandomState) -> None:
         start = clone(self.initial or MCLClassifier(alpha=0.01))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,9 +17,9 @@ from pairlearn.data.checks import (
     check_weights,
     plain_answers,
 )
-from pairlearn.data.containers import is_dask, on_device_of, on_host
-from pairlearn.data.notebook import NotebookMixin
+from pairlearn.data.containers import on_host
 from pairlearn.data.pairs import Pairs, as_pairs
+from pairlearn.models.predictor import PairPredictor, check_known
 from pairlearn.trust.assignment import (
     Assignment,
     assign_from_points,
@@ -27,14 +27,13 @@ from pairlearn.trust.assignment import (
     majority_sign,
 )
 from pairlearn.trust.calibration import calibrate
-from pairlearn.trust.metrics import pair_error, predict_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.data.types import Floats, PairsLike, PointsLike
 
 __all__ = ["OneVsRestPairClassifier", "answers_per_class"]
 
@@ -47,9 +46,7 @@ _FORM = (
 )
 
 
-class OneVsRestPairClassifier(
-    NotebookMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
-):
+class OneVsRestPairClassifier(MetaEstimatorMixin, PairPredictor):
     r"""More than two classes from pairs: one classifier for each class (Remark 1).
 
     For class c the other classes are one single class, and column c of the answers
@@ -159,10 +156,7 @@ class OneVsRestPairClassifier(
         self.n_jobs = n_jobs
 
     def fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from pairs and their answers for each class.
 
@@ -197,18 +191,13 @@ class OneVsRestPairClassifier(
             )
             for k, (model, name) in enumerate(zip(models, classes, strict=True))
         )
-        self.estimators_ = [model for model, _, _ in columns]
-        self.calibration_ = np.array([line for _, line, _ in columns])
+        fitted, lines, scores = zip(*columns, strict=True)
+        self.estimators_, self.calibration_ = list(fitted), np.array(lines)
         self.classes_ = classes
         self._n_pairs = len(pairs)
         outcomes = [_assignment(model) for model in self.estimators_]
-        signs = exclusive_signs(
-            _log_odds(
-                np.stack([scores for _, _, scores in columns], axis=1),
-                self.calibration_,
-            ),
-            settled=np.array([outcome is not None for outcome in outcomes]),
-        )
+        log_odds = _log_odds(np.stack(scores, axis=1), self.calibration_)
+        signs = exclusive_signs(log_odds, [outcome is not None for outcome in outcomes])
         self.assignments_ = [
             outcome or Assignment(int(sign), "exclusion", None, n_points=pairs.n_points)
             for outcome, sign in zip(outcomes, signs, strict=True)
@@ -216,7 +205,6 @@ class OneVsRestPairClassifier(
         self.calibration_ *= signs[:, None]
         return self
 
-    @by_blocks
     def decision_function(self, X: PointsLike) -> Floats:
         """Return the log-odds of each class for each point.
 
@@ -231,30 +219,9 @@ class OneVsRestPairClassifier(
             Estimated log-odds of "is of class c" against the rest, in the order of
             `classes_`.
         """
-        log_odds: Floats = on_device_of(X, self._host_scores(X))
-        return log_odds
+        return super().decision_function(X)
 
-    @by_blocks
-    def predict(self, X: PointsLike) -> NDArray[Any]:
-        """Return the class with the largest log-odds for each point.
-
-        Parameters
-        ----------
-        X : points, as the estimator takes them
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_points,)
-            Entries of `classes_`.
-        """
-        best = self._host_scores(X).argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[best]
-        if predicted.dtype.kind in "biuf":
-            predicted = on_device_of(X, predicted)
-        return predicted
-
-    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
+    def pair_score(self, pairs: PairsLike) -> Floats:
         """Return the product of both points' log-odds, for each pair and class.
 
         Parameters
@@ -268,29 +235,10 @@ class OneVsRestPairClassifier(
             Positive where the two points agree on being of class c or not, by column
             c alone.
         """
-        pairs = as_pairs(pairs).compact()
-        scores = self._host_scores(pairs.X)
-        return scores[pairs.left] * scores[pairs.right]
-
-    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
-        """Return +1 for pairs predicted to be of the same class, -1 for the others.
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-        """
-        return predict_pairs(self, pairs)
+        return super().pair_score(pairs)
 
     def score(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return how often the predicted classes agree with the answers.
 
@@ -312,8 +260,7 @@ class OneVsRestPairClassifier(
         check_is_fitted(self)
         pairs = as_pairs(pairs)
         if np.ndim(t) == 1:
-            predicted = self.predict_pairs(pairs)
-            return 1.0 - pair_error(t, predicted, sample_weight=sample_weight)
+            return super().score(pairs, t, sample_weight)
         answers = _check_answers_per_class(t, pairs, self.classes_)
         weight = check_weights(sample_weight, len(pairs))
         pairs = pairs.compact()
@@ -343,7 +290,7 @@ class OneVsRestPairClassifier(
         """
         scores = self._host_scores(X)
         labels = np.asarray(on_host(y))
-        _check_known(labels, self.classes_)
+        check_known(labels, self.classes_)
         self.assignments_ = [
             assign_from_points(scores[:, k], np.where(labels == name, 1, -1))
             for k, name in enumerate(self.classes_)
@@ -362,18 +309,9 @@ class OneVsRestPairClassifier(
         """Names of the features that the estimators were fitted to."""
         return self.estimators_[0].feature_names_in_
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = True
-        return tags
-
-    def _host_scores(self, X: PointsLike) -> Floats:
-        """Return the log-odds in memory, wherever the points are."""
+    @by_blocks
+    def _own_scores(self, X: PointsLike) -> Floats:
         check_is_fitted(self)
-        if is_dask(X):
-            scores: Floats = on_host(self.decision_function(X))
-            return scores
         columns = [on_host(model.decision_function(X)) for model in self.estimators_]
         return _log_odds(np.stack(columns, axis=1), self.calibration_)
 
@@ -408,7 +346,7 @@ class OneVsRestPairClassifier(
 
 
 def answers_per_class(
-    pairs: Pairs | ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+    pairs: PairsLike, y: ArrayLike, classes: ArrayLike | None = None
 ) -> Floats:
     """Return the answers for each class that class labels imply.
 
@@ -438,18 +376,9 @@ def answers_per_class(
     pairs = as_pairs(pairs)
     labels = np.asarray(y)
     names = np.unique(labels) if classes is None else np.asarray(classes)
-    _check_known(labels, names)
+    check_known(labels, names)
     columns = [pairs.answers(labels == name) for name in names]
     return np.stack(columns, axis=1)
-
-
-def _check_known(labels: NDArray[Any], classes: NDArray[Any]) -> None:
-    unknown = ~np.isin(labels, classes)
-    if unknown.any():
-        raise ValueError(
-            f"label {labels[unknown].tolist()[0]!r} is not one of the classes "
-            f"{classes.tolist()}"
-        )
 
 
 def _class_names(classes: ArrayLike | None, t: Any) -> NDArray[Any]:

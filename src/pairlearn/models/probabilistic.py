@@ -5,28 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.data.blockwise import by_blocks
 from pairlearn.data.containers import is_tensor, on_device_of
 from pairlearn.data.pairs import as_pairs
 from pairlearn.engine.links import SoftmaxLink
-from pairlearn.models.base import PairClassifierBase, class_names
+from pairlearn.models.base import PairClassifierBase
+from pairlearn.models.predictor import class_names
 from pairlearn.trust.assignment import Assignment, match_classes
 from pairlearn.trust.probabilities import probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
 
-__all__ = ["SEVERAL", "ProbabilisticPairClassifier"]
-
-SEVERAL = (
-    "majority settles the classes when there are two; for more, use assign_from_points "
-    "with a few labelled points"
-)
+__all__ = ["ProbabilisticPairClassifier"]
 
 
 class ProbabilisticPairClassifier(PairClassifierBase):
@@ -80,24 +74,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         """
         return super().decision_function(X)
 
-    @by_blocks
-    def predict(self, X: PointsLike) -> NDArray[Any]:
-        """Return the class of each point.
-
-        Parameters
-        ----------
-        X : array-like, sparse, data frame, tensor or dask array
-            Points, of shape (n_points, n_features).
-
-        Returns
-        -------
-        ndarray or, for a tensor X and classes that are numbers, tensor (n_points,)
-        """
-        if self.n_classes == 2:
-            return super().predict(X)
-        return self._named(X, self._own_scores(X).argmax(axis=1))
-
-    def pair_score(self, pairs: Pairs | ArrayLike) -> Floats:
+    def pair_score(self, pairs: PairsLike) -> Floats:
         """Return a number for each pair that is positive for "same".
 
         Parameters
@@ -115,23 +92,6 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         scores = self._pair_scores(as_pairs(pairs))
         same, different, _ = SoftmaxLink().log_probabilities(*scores)
         return same - different
-
-    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
-        """Return +1 for pairs whose points are predicted to be of one class, else -1.
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-        """
-        if self.n_classes == 2:
-            return super().predict_pairs(pairs)
-        left, right = self._pair_scores(as_pairs(pairs))
-        return np.where(left.argmax(axis=1) == right.argmax(axis=1), 1.0, -1.0)
 
     def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
         """Settle which group is which class from a few labelled points.
@@ -152,7 +112,6 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         """
         if self.n_classes == 2:
             return super().assign_from_points(X, y)
-        check_is_fitted(self)
         group = self._host_scores(X).argmax(axis=1)
         labels = self._check_labels(y, len(group))
         table = np.stack(
@@ -166,37 +125,6 @@ class ProbabilisticPairClassifier(PairClassifierBase):
             sign=1, method="points", bound=None, error=error, n_points=len(labels)
         )
         return self
-
-    def assign_from_pairs(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        *,
-        majority: Any,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Settle which side is which from pairs; for two classes.
-
-        Parameters
-        ----------
-        pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
-            Pairs that were not used in `fit`.
-        t : array-like of shape (n_pairs,)
-            Answers.
-        majority : {+1, -1} or class name
-            Which class holds more than half of the points.
-        sample_weight : array-like of shape (n_pairs,), optional
-            Weights of the pairs.
-
-        Returns
-        -------
-        self
-        """
-        if self.n_classes > 2:
-            raise ValueError(SEVERAL)
-        return super().assign_from_pairs(
-            pairs, t, majority=majority, sample_weight=sample_weight
-        )
 
     def _class_names(self) -> NDArray[Any]:
         names: Any = self.classes

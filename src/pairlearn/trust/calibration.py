@@ -140,11 +140,7 @@ def class_probabilities(scores: Floats, scale: Scale) -> Floats:
 
 
 def fit_scale(
-    left: Floats,
-    right: Floats,
-    t: Floats,
-    weight: Floats,
-    rate: float | None = None,
+    left: Floats, right: Floats, t: Floats, weight: Floats, rate: float | None = None
 ) -> Scale:
     """Find slope, intercept and noise rate by the likelihood of the answers.
 

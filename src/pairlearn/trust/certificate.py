@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betaincinv
 
-from pairlearn.data.checks import check_answers
+from pairlearn.data.checks import check_answers, check_share
 from pairlearn.trust.theory import (
     clustering_error_from_pair_error,
     pair_error_from_error,
@@ -223,7 +223,7 @@ def _pair_error(
     n_wrong: int, n_same: int, n_pairs: int, rates: Rates, confidence: float
 ) -> Floats:
     """Return the pair error and the ends of its interval."""
-    _check_confidence(confidence)
+    check_share("confidence", confidence)
     r1, r0 = rates
     alike = np.isclose(1 - r1, r0)
     level = confidence if alike else (1 + confidence) / 2
@@ -244,17 +244,14 @@ def _certificate(
     pair: Floats, n_pairs: int, confidence: float, flip_rate: float, crossed: bool
 ) -> Certificate:
     """Return the certificate of a pair error and the ends of its interval."""
+    pair_error, pair_low, pair_high = pair.tolist()
     error, low, high = clustering_error_from_pair_error(pair).tolist()
     return Certificate(
-        pair_error=float(pair[0]),
-        pair_interval=(float(pair[1]), float(pair[2])),
-        clustering_error=error,
-        clustering_interval=(low, high),
-        n_pairs=n_pairs,
-        confidence=confidence,
-        flip_rate=float(flip_rate),
-        cross_validated=crossed,
-    )
+        pair_error=pair_error, pair_interval=(pair_low, pair_high),
+        clustering_error=error, clustering_interval=(low, high),
+        n_pairs=n_pairs, confidence=confidence,
+        flip_rate=float(flip_rate), cross_validated=crossed,
+    )  # fmt: skip
 
 
 def clopper_pearson(n_hits: int, n_trials: int, confidence: float = 0.95) -> Interval:
@@ -279,7 +276,7 @@ def clopper_pearson(n_hits: int, n_trials: int, confidence: float = 0.95) -> Int
     """
     if not 0 <= n_hits <= n_trials or n_trials < 1:
         raise ValueError(f"there cannot be {n_hits} hits in {n_trials} trials")
-    _check_confidence(confidence)
+    check_share("confidence", confidence)
     tail = (1 - confidence) / 2
     low: float = betaincinv(n_hits, n_trials - n_hits + 1, tail) if n_hits else 0.0
     high = 1.0
@@ -388,20 +385,8 @@ def prior_from_answers(t: ArrayLike, *, confidence: float = 0.95) -> PriorEstima
     low, _ = clopper_pearson(math.floor(n_same), len(answers), confidence)
     _, high = clopper_pearson(math.ceil(n_same), len(answers), confidence)
     rates = np.array([n_same / len(answers), low, high])
-    prior = np.round(prior_from_same_rate(rates), 12)
-    return PriorEstimate(
-        majority_prior=float(prior[0]),
-        interval=(float(prior[1]), float(prior[2])),
-        n_pairs=len(answers),
-        confidence=confidence,
-    )
-
-
-def _check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"confidence must lie strictly between 0 and 1; got {confidence}"
-        )
+    prior, low, high = np.round(prior_from_same_rate(rates), 12).tolist()
+    return PriorEstimate(prior, (low, high), len(answers), confidence)
 
 
 def _bar(value: float, low: float, high: float) -> str:

@@ -12,17 +12,13 @@ from pairlearn.data.checks import check_answers, check_flip_rates
 from pairlearn.data.containers import on_host
 from pairlearn.data.graph import disjoint_pairs
 from pairlearn.data.pairs import Pairs, as_pairs
-from pairlearn.trust.certificate import (
-    RIGHT,
-    certificate_from_answers,
-    clopper_pearson,
-)
+from pairlearn.trust.certificate import RIGHT, certificate_from_answers, clopper_pearson
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.types import Bools, Floats, Ints
+    from pairlearn.data.types import Bools, Floats, Ints, PairsLike
     from pairlearn.trust.certificate import Certificate, Rates
 
 __all__ = ["LEAST_KEPT", "certify", "keep_aside", "rates_of"]
@@ -35,7 +31,7 @@ _MOST_LOST = 1.5
 
 def certify(
     clf: Any,
-    pairs: Pairs | ArrayLike,
+    pairs: PairsLike,
     t: ArrayLike,
     *,
     confidence: float = 0.95,

@@ -9,12 +9,12 @@ from scipy.optimize import linear_sum_assignment
 
 from pairlearn.data.checks import check_answers, check_weights
 from pairlearn.data.containers import on_host
-from pairlearn.data.pairs import Pairs, as_pairs
+from pairlearn.data.pairs import as_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.types import Floats
+    from pairlearn.data.types import Floats, PairsLike
 
 __all__ = [
     "clustering_accuracy_scorer",
@@ -142,7 +142,7 @@ def q_statistic(
     return float(np.average(differs, weights=weight))
 
 
-def predict_pairs(estimator: Any, pairs: Pairs | ArrayLike) -> Floats:
+def predict_pairs(estimator: Any, pairs: PairsLike) -> Floats:
     """Return +1 where a classifier puts both points of a pair into one class.
 
     Works for anything that has `predict` for points: our estimators, pipelines,
@@ -174,7 +174,7 @@ def predict_pairs(estimator: Any, pairs: Pairs | ArrayLike) -> Floats:
 
 def pair_accuracy_scorer(
     estimator: Any,
-    pairs: Pairs | ArrayLike,
+    pairs: PairsLike,
     t: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -212,7 +212,7 @@ def pair_accuracy_scorer(
 
 def neg_pair_error_scorer(
     estimator: Any,
-    pairs: Pairs | ArrayLike,
+    pairs: PairsLike,
     t: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> float:

@@ -37,7 +37,6 @@ answers about the same points say. It takes four steps.
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,6 +50,7 @@ from pairlearn.data.checks import (
     check_weights,
 )
 from pairlearn.data.cycles import in_contradictory_cycle
+from pairlearn.data.notebook import plain_table
 from pairlearn.data.pairs import as_pairs
 from pairlearn.trust.belief_propagation import cavity, wrong
 from pairlearn.trust.calibration import class_probabilities, expected_rate, fit_scale
@@ -63,8 +63,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Bools, Floats, Ints
+    from pairlearn.data.types import Bools, Floats, Ints, PairsLike
 
 __all__ = ["SuspiciousAnswer", "SuspiciousAnswers", "suspicious_answers"]
 
@@ -140,7 +139,7 @@ class SuspiciousAnswers:
 
     def __iter__(self) -> Iterator[SuspiciousAnswer]:
         """Yield the answers, most suspicious first."""
-        return map(self._row, self.order.tolist())
+        return iter(self.head(len(self)))
 
     def head(self, n: int = _SHOWN) -> list[SuspiciousAnswer]:
         """Return the most suspicious answers, one after the other.
@@ -157,7 +156,8 @@ class SuspiciousAnswers:
             `contradicted`.
         """
         n = check_integer("n", n, minimum=0)
-        return [self._row(k) for k in self.order[:n].tolist()]
+        columns = (column.tolist() for column in self._columns(self.order[:n]))
+        return [SuspiciousAnswer(*row) for row in zip(*columns, strict=True)]
 
     def to_frame(self) -> Any:
         """Return all answers as a pandas frame, most suspicious first.
@@ -174,29 +174,13 @@ class SuspiciousAnswers:
                 "a frame needs pandas: pip install 'pairlearn[cli]'; the arrays order, "
                 "suspicion, probability and contradicted are there without it"
             ) from None
-        k = self.order
-        columns = (
-            k,
-            self.index[k, 0],
-            self.index[k, 1],
-            self.t[k],
-            self.probability[k],
-            self.suspicion[k],
-            self.contradicted[k],
-        )
+        columns = self._columns(self.order)
         return pd.DataFrame(dict(zip(SuspiciousAnswer._fields, columns, strict=True)))
 
-    def _row(self, k: int) -> SuspiciousAnswer:
-        i, j = self.index[k].tolist()
-        return SuspiciousAnswer(
-            k,
-            i,
-            j,
-            float(self.t[k]),
-            float(self.probability[k]),
-            float(self.suspicion[k]),
-            bool(self.contradicted[k]),
-        )
+    def _columns(self, k: Ints) -> tuple[Any, ...]:
+        """Return what is known of some pairs, in the order of `SuspiciousAnswer`."""
+        known = self.t, self.probability, self.suspicion, self.contradicted
+        return k, *self.index[k].T, *(values[k] for values in known)
 
     def _summary(self) -> str:
         cycles = int(self.contradicted.sum())
@@ -221,23 +205,23 @@ class SuspiciousAnswers:
     def _repr_html_(self) -> str:
         """Return a table of the most suspicious answers, for notebooks."""
         names = ("pair", "points", "answer", "P(same)", "suspicion", "cycle")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        body = "".join(
-            f"<tr><td>{row.pair}</td><td>{row.left}, {row.right}</td>"
-            f"<td>{_word(row.answer)}</td><td>{row.probability:.1%}</td>"
-            f"<td><b>{row.suspicion:.1%}</b></td>"
-            f"<td>{'contradictory' if row.contradicted else ''}</td></tr>"
+        rows = (
+            (
+                str(row.pair),
+                f"{row.left}, {row.right}",
+                _word(row.answer),
+                f"{row.probability:.1%}",
+                f"<b>{row.suspicion:.1%}</b>",
+                "contradictory" * bool(row.contradicted),
+            )
             for row in self.head()
         )
-        return (
-            f"<table><caption>{html.escape(self._summary())}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
+        return plain_table(self._summary(), names, rows)
 
 
 def suspicious_answers(
     clf: Any,
-    pairs: Pairs | ArrayLike,
+    pairs: PairsLike,
     t: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,

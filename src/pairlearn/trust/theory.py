@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.data.checks import check_prior
+from pairlearn.data.checks import check_prior, check_share
 from pairlearn.engine.losses import get_loss
 
 if TYPE_CHECKING:
@@ -232,8 +232,7 @@ def pairs_for_assignment(prior: float, error: float, failure: float = 0.01) -> i
             "a classifier with error 1/2 is equally bad with both signs, so there is "
             "nothing to find out"
         )
-    if not 0 < failure < 1:
-        raise ValueError(f"failure must lie strictly between 0 and 1; got {failure}")
+    check_share("failure", failure)
     rate = (2 * prior - 1) ** 2 * (2 * error - 1) ** 2 / 2
     return math.ceil(math.log(1 / failure) / rate)
 
@@ -318,8 +317,7 @@ def clustering_excess_bound(
     0.022
     """
     loss = get_loss(loss)
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1; got {delta}")
+    check_share("delta", delta)
     product_bound = score_bound**2
     largest = float(np.max(loss.value(np.array([-product_bound, product_bound]))))
     excess = (

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Bools, Floats, Ints, PointsLike
+    from pairlearn.models.auto.classifier import PairClassifier
     from pairlearn.models.auto.likelihood import Rates
 
 __all__ = ["Choice", "Chooser", "Folds", "Problem", "deal_folds", "refit"]
@@ -215,21 +216,14 @@ class Chooser:
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        folds: Folds,
-        *,
-        n_components: int,
-        n_jobs: int | None,
-        progress: bool,
-        rng: RandomState,
+        self, problem: Problem, folds: Folds, settings: PairClassifier, rng: RandomState
     ) -> None:
         self.problem = problem
-        self.n_jobs = n_jobs
-        self.progress = progress
+        self.n_jobs = settings.n_jobs
+        self.progress = settings.progress
         self.seed = rng.randint(2**31 - 1)
         self.folds = folds
-        self.trials = self._make_trials(n_components, rng)
+        self.trials = self._make_trials(settings.n_components, rng)
 
     def _make_trials(self, n_components: int, rng: RandomState) -> list[_Trial]:
         trials = []
@@ -361,16 +355,9 @@ class Chooser:
             part = slice(k * len(SCALES), (k + 1) * len(SCALES))
             used = np.flatnonzero(share[part])
             if len(used):
-                members.append(
-                    Member(
-                        trial.view,
-                        trial.feature_map,
-                        trial.weights[used, -1],
-                        np.array(SCALES)[used],
-                        slope[part][used],
-                        share[part][used],
-                    )
-                )
+                scales = np.array(SCALES)[used], slope[part][used], share[part][used]
+                weights = trial.weights[used, -1]
+                members.append(Member(trial.view, trial.feature_map, weights, *scales))
         return members
 
     def _rows(self, p: Floats, share: Floats, held_out: HeldOut) -> list[Candidate]:

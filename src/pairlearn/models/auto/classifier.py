@@ -16,19 +16,21 @@ from pairlearn.models.auto.choose import Chooser, Folds, Problem, deal_folds, re
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
 from pairlearn.models.auto.stack import estimate_rates
 from pairlearn.models.auto.table import Candidates
-from pairlearn.models.base import is_disjoint
-from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
-from pairlearn.trust.assignment import Assignment, majority_sign
+from pairlearn.models.base import Answered, is_disjoint
+from pairlearn.models.probabilistic import ProbabilisticPairClassifier
 from pairlearn.trust.certificate import Certificate, certificate_from_answers
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.models.auto.choose import Choice
     from pairlearn.models.auto.likelihood import Rates
+    from pairlearn.trust.assignment import Assignment
+
+    # Points, and the numbers of their classes.
+    Labelled = tuple[PointsLike, Ints]
 
 __all__ = ["PairClassifier"]
 
@@ -178,7 +180,7 @@ class PairClassifier(ProbabilisticPairClassifier):
 
     def fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
         labeled: tuple[PointsLike, ArrayLike] | None = None,
@@ -205,62 +207,48 @@ class PairClassifier(ProbabilisticPairClassifier):
         """
         rates = self._check_parameters()
         estimated = rates is None
-        given, answers, weight = self._validate_fit(pairs, t, sample_weight)
+        given = self._validate_fit(pairs, t, sample_weight)
         # Whatever fails from here on leaves a model that is not fitted.
         self.__dict__.pop("_ensemble", None)
         labels = None if labeled is None else self._check_labeled(labeled)
         rng = check_random_state(self.random_state)
         # Weights are relative; together they count as the pairs that they are worth.
-        weight = weight * weight.sum() / (weight @ weight)
+        weight = given.weight * given.weight.sum() / (given.weight @ given.weight)
         rows = np.flatnonzero(weight > 0)
         if len(rows) > self.max_pairs:
             rows = np.sort(rng.permutation(rows)[: self.max_pairs])
-        given, answers, weight = given[rows].compact(), answers[rows], weight[rows]
+        given = given._replace(weight=weight).part(rows).compact()
         part = rng.permutation(len(rows))[:CHOICE_PAIRS]
         part = part if len(rows) > CHOICE_PAIRS else np.arange(len(rows))
-        sample = given[part].compact()
-        n_deals = max(1, min(MOST_DEALS, DEALT_PAIRS // len(sample)))
-        folds = deal_folds(sample, self.n_folds, n_deals, rng)
-        chooser = Chooser(
-            self._problem(sample, answers[part], weight[part], labels),
-            folds,
-            n_components=self.n_components,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-            rng=rng,
-        )
+        sample = given.part(part).compact()
+        n_deals = max(1, min(MOST_DEALS, DEALT_PAIRS // len(part)))
+        folds = deal_folds(sample.pairs, self.n_folds, n_deals, rng)
+        chooser = Chooser(self._problem(sample, labels), folds, self, rng)
         choice, rates = self._choose(chooser, rates)
         ensemble = choice.ensemble
         if len(part) < len(rows):
-            problem = self._problem(given, answers, weight, labels)
-            ensemble = refit(ensemble, problem, rates)
+            ensemble = refit(ensemble, self._problem(given, labels), rates)
         self._ensemble = ensemble
         self._order = np.arange(self.n_classes)
         self._record(choice, rates, folds, estimated=estimated)
-        tested = folds.tested[: folds.n_first]
-        kept = sample[tested], answers[part][tested], weight[part][tested]
+        kept = sample.part(folds.tested[: folds.n_first])
         self.certificate_: Certificate | None = None
         if folds.honest:
-            self._certify(choice, *kept[:2], estimated=estimated)
-        return self._settle(choice, *kept, given.X, labels)
+            self._certify(choice, kept, estimated=estimated)
+        return self._settle(choice, kept, given.pairs.X, labels)
 
     def _check_parameters(self) -> Rates | None:
         """Refuse wrong parameters; return the flip rates, or None to estimate them."""
         check_integer("n_components", self.n_components)
         for name in ("n_classes", "n_folds", "max_pairs"):
             check_integer(name, getattr(self, name), minimum=2)
-        if self.majority is not None:
-            if self.n_classes > 2:
-                raise ValueError(SEVERAL)
-            majority_sign(self.majority, self._class_names())
+        self._check_majority()
         rates = check_flip_rates(self.noise, "noise", ("auto",))
         if isinstance(rates, str):
             return None
         return CERTAIN if rates is None else _bounded(rates)
 
-    def _check_labeled(
-        self, labeled: tuple[PointsLike, ArrayLike]
-    ) -> tuple[PointsLike, Ints]:
+    def _check_labeled(self, labeled: tuple[PointsLike, ArrayLike]) -> Labelled:
         """Return labelled points and the numbers of their classes."""
         if not isinstance(labeled, tuple | list) or len(labeled) != 2:
             raise ValueError("labeled must be (X_l, y_l): points and their classes")
@@ -268,13 +256,8 @@ class PairClassifier(ProbabilisticPairClassifier):
         y = self._check_labels(labeled[1], X.shape[0])
         return X, np.argmax(y[:, None] == self.classes_, axis=1)
 
-    def _problem(
-        self,
-        pairs: Pairs,
-        t: Floats,
-        weight: Floats,
-        labels: tuple[PointsLike, Ints] | None,
-    ) -> Problem:
+    def _problem(self, given: Answered, labels: Labelled | None) -> Problem:
+        pairs, t, weight = given
         X, known = pairs.X, None
         if labels is not None:
             rows = X.shape[0] + np.arange(len(labels[1]))
@@ -334,31 +317,20 @@ class PairClassifier(ProbabilisticPairClassifier):
             note += f"; flip rates r1 = {rates[0]:.3f}, r0 = {rates[1]:.3f}"
         self.candidates_ = Candidates(choice.rows, note)
 
-    def _certify(
-        self, choice: Choice, pairs: Pairs, t: Floats, *, estimated: bool
-    ) -> None:
+    def _certify(self, choice: Choice, kept: Answered, *, estimated: bool) -> None:
         """Count the held-out pairs that the models trained without them get wrong."""
+        pairs, t, _ = kept
         usable = is_disjoint(pairs, 0) & (np.abs(t) == 1)
         if self.n_classes > 2 or not usable.any():
             return
         group = choice.calibrated[: len(pairs)].argmax(axis=2)
         says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)[usable]
         self.certificate_ = certificate_from_answers(
-            says,
-            t[usable],
-            self.flip_rates_,
-            guessed=estimated,
-            cross_validated=True,
+            says, t[usable], self.flip_rates_, guessed=estimated, cross_validated=True
         )
 
     def _settle(
-        self,
-        choice: Choice,
-        pairs: Pairs,
-        t: Floats,
-        weight: Floats,
-        X: PointsLike,
-        labels: tuple[PointsLike, Ints] | None,
+        self, choice: Choice, kept: Answered, X: PointsLike, labels: Labelled | None
     ) -> Self:
         """Settle which class is which: by labels, by the majority, or by a rule."""
         self.assignment_: Assignment | None = None
@@ -367,14 +339,15 @@ class PairClassifier(ProbabilisticPairClassifier):
         if self.majority is None:
             self._fix_sign(X)
             return self
-        logits = choice.calibrated[: len(pairs)]
+        logits = choice.calibrated[: len(kept.t)]
         log_odds = logits[..., 1] - logits[..., 0]
         # (t - shift) / (r1 - r0) has the truth for its expectation; the divisor here
         # keeps it within [-1, 1], which the vote does not mind.
         r1, r0 = self.flip_rates_
         shift = r1 + r0 - 1
-        truth, (left, right) = (t - shift) / (1 + abs(shift)), log_odds.T
-        return self._assign_by(pairs, (left, right), truth, weight, self.majority)
+        truth, (left, right) = (kept.t - shift) / (1 + abs(shift)), log_odds.T
+        given = Answered(kept.pairs, truth, kept.weight)
+        return self._assign_by(given, (left, right), self.majority)
 
     def _fix_sign(self, X: PointsLike) -> None:
         """Make the column that the scores follow most grow with them: arbitrary."""

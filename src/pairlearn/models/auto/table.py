@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any, overload
 
+from pairlearn.data.notebook import plain_table
+
 __all__ = ["Candidate", "Candidates"]
 
 # Up to so many rows are all printed; of more, those with a weight.
@@ -86,35 +88,20 @@ class Candidates(Sequence[Candidate]):
         return [asdict(row) for row in self._rows]
 
     def __repr__(self) -> str:
+        shown = [row for row in self._rows if row.weight or len(self._rows) <= _ALL]
+        table = [HEAD, *map(_cells, shown)]
         lines = [
             f"{columns:<10}{kernel:<14}{scale:>7}{fit:>16}{error:>12}{weight:>8}"
-            for columns, kernel, scale, fit, error, weight in [
-                HEAD,
-                *(
-                    _cells(row)
-                    for row in self._rows
-                    if row.weight or len(self._rows) <= _ALL
-                ),
-            ]
+            for columns, kernel, scale, fit, error, weight in table
         ]
-        left = len(self._rows) - len(lines) + 1
+        left = len(self._rows) - len(shown)
         more = [f"and {left} without weight"] if left else []
         return "\n".join([*lines, *more, self.note]).rstrip()
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks."""
-        head = "".join(f"<th>{name}</th>" for name in HEAD)
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(row))
-            + "</tr>"
-            for row in self._rows
-        )
-        return (
-            f"<table><caption>{escape(str(self.note))}</caption>"
-            f"<thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
-        )
+        rows = (map(escape, _cells(row)) for row in self._rows)
+        return plain_table(str(self.note), HEAD, rows)
 
 
 def _cells(row: Candidate) -> tuple[str, ...]:

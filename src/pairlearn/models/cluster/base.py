@@ -20,13 +20,12 @@ from pairlearn.models.base import (
     split_for_assignment,
 )
 from pairlearn.trust import metrics
-from pairlearn.trust.assignment import majority_sign
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike, NDArray
 
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
 
 __all__ = ["PairClusterer", "as_dense", "order_clusters"]
 
@@ -34,10 +33,10 @@ __all__ = ["PairClusterer", "as_dense", "order_clusters"]
 class PairClusterer(PairClassifierBase):
     """Base of clusterings from pairs: points without answers may join.
 
-    A subclass provides ``_cluster(X, index, t, weight, numbers, rng)``, which returns
-    the cluster number of each row of X (`numbers` is what the user calls the pairs),
-    and ``_affinities(X)``, of shape (n_points, n_clusters), largest for the cluster
-    of a point.
+    A subclass provides ``_cluster(given, numbers, rng)``, which returns the cluster
+    number of each point (`numbers` is what the user calls the pairs), and
+    ``_affinities(X)``, of shape (n_points, n_clusters), largest for the cluster of a
+    point.
     """
 
     n_clusters: int
@@ -48,7 +47,7 @@ class PairClusterer(PairClassifierBase):
 
     def fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
         unlabeled: PointsLike | None = None,
@@ -75,24 +74,22 @@ class PairClusterer(PairClassifierBase):
         """
         self._check_parameters()
         given = as_pairs(pairs)
-        inner, answers, weight = self._validate_fit(
-            given, t, sample_weight, both_kinds=False
-        )
+        answered = self._validate_fit(given, t, sample_weight, both_kinds=False)
         rng = check_random_state(self.random_state)
-        used, held_out = self._split(inner, answers, weight, rng)
-        part = inner[used].compact()
-        X = part.X
+        used, held_out = self._split(answered, rng)
+        part = answered.part(used).compact()
         if unlabeled is not None:
-            X = stack_rows(X, self._validate_points(unlabeled, reset=False))
-        self._learn(X, part.index, answers[used], weight[used], used, rng)
+            more = self._validate_points(unlabeled, reset=False)
+            joined = Pairs(stack_rows(part.pairs.X, more), part.pairs.index)
+            part = part._replace(pairs=joined)
+        self._learn(part, used, rng)
         self.rows_ = np.unique(given.index[used])
-        kept = KeptPairs(Answered(inner, answers, weight), held_out)
-        return self._assign_from(kept)
+        return self._assign_from(KeptPairs(answered, held_out))
 
     def fit_predict(
         self,
         X: PointsLike,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> NDArray[Any]:
@@ -121,16 +118,13 @@ class PairClusterer(PairClassifierBase):
                 f"{np.shape(X)[0]}; give row numbers in X, of shape (n_pairs, 2)"
             )
         given = Pairs(X, pairs.index if isinstance(pairs, Pairs) else pairs)
-        inner, answers, weight = self._validate_fit(
-            given, t, sample_weight, both_kinds=False
-        )
-        points = self._validate_points(X, reset=False)
+        answered = self._validate_fit(given, t, sample_weight, both_kinds=False)
+        everywhere = given.with_points(self._validate_points(X, reset=False))
         rng = check_random_state(self.random_state)
-        used, held_out = self._split(inner, answers, weight, rng)
-        self._learn(points, given.index[used], answers[used], weight[used], used, rng)
-        self.rows_ = np.arange(points.shape[0])
-        kept = KeptPairs(Answered(inner, answers, weight), held_out)
-        self._assign_from(kept)
+        used, held_out = self._split(answered, rng)
+        self._learn(answered._replace(pairs=everywhere).part(used), used, rng)
+        self.rows_ = np.arange(everywhere.n_points)
+        self._assign_from(KeptPairs(answered, held_out))
         return self.labels_
 
     @by_blocks
@@ -151,7 +145,7 @@ class PairClusterer(PairClassifierBase):
         affinities = self._affinities(self._validate_points(X, reset=False))
         return self._named(X, np.argmax(affinities, axis=1))
 
-    def predict_pairs(self, pairs: Pairs | ArrayLike) -> Floats:
+    def predict_pairs(self, pairs: PairsLike) -> Floats:
         """Return +1 for pairs predicted to be of the same cluster, -1 for the others.
 
         Parameters
@@ -178,71 +172,46 @@ class PairClusterer(PairClassifierBase):
     def _affinities(self, X: PointsLike) -> Floats:
         raise NotImplementedError
 
-    def _cluster(
-        self,
-        X: PointsLike,
-        index: Ints,
-        t: Floats,
-        weight: Floats,
-        numbers: Ints,
-        rng: RandomState,
-    ) -> Ints:
+    def _cluster(self, given: Answered, numbers: Ints, rng: RandomState) -> Ints:
         raise NotImplementedError
 
     def _flip(self) -> None:
         self._clusters = 1 - self._clusters
         self.labels_ = self.classes_[self._clusters]
 
-    def _split(
-        self, pairs: Pairs, t: Floats, weight: Floats, rng: RandomState
-    ) -> tuple[Ints, Ints]:
+    def _split(self, given: Answered, rng: RandomState) -> tuple[Ints, Ints]:
         """Return the numbers of the pairs to learn from, and of those for step 2."""
         train, held_out = split_for_assignment(
-            pairs,
-            t,
-            weight,
+            *given,
             majority=self.majority,
             assignment_size=self.assignment_size,
             rng=rng,
         )
-        return np.flatnonzero(train & (weight > 0)), held_out
+        return np.flatnonzero(train & (given.weight > 0)), held_out
 
-    def _learn(
-        self,
-        X: PointsLike,
-        index: Ints,
-        t: Floats,
-        weight: Floats,
-        numbers: Ints,
-        rng: RandomState,
-    ) -> None:
-        n_points = X.shape[0]
-        if self.n_clusters == 2 and len(np.unique(index)) == n_points:
-            check_both_kinds(t)
+    def _learn(self, given: Answered, numbers: Ints, rng: RandomState) -> None:
+        n_points = given.pairs.n_points
+        if self.n_clusters == 2 and len(np.unique(given.pairs.index)) == n_points:
+            check_both_kinds(given.t)
         if n_points < self.n_clusters:
             raise ValueError(
                 f"n_clusters={self.n_clusters}, but there are {n_points} points"
             )
         if self.n_clusters != 2:
             self.classes_ = np.arange(self.n_clusters)
-        self._clusters = self._cluster(X, index, t, weight, numbers, rng)
+        self._clusters = self._cluster(given, numbers, rng)
         self.labels_ = self.classes_[self._clusters]
 
     def _check_parameters(self) -> None:
-        for name, least in (
-            ("n_clusters", 2),
-            ("n_init", 1),
-            ("max_iter", 1),
-            ("n_neighbors", 1),
-        ):
-            check_integer(name, getattr(self, name, least), least)
-        if self.majority is not None:
-            majority_sign(self.majority, self._class_names())
-            if self.n_clusters != 2:
-                raise ValueError(
-                    "majority names one of two classes; with "
-                    f"n_clusters={self.n_clusters} leave it at None"
-                )
+        check_integer("n_clusters", self.n_clusters, minimum=2)
+        for name in ("n_init", "max_iter", "n_neighbors"):
+            check_integer(name, getattr(self, name, 1))
+        self._check_majority()
+        if self.majority is not None and self.n_clusters != 2:
+            raise ValueError(
+                "majority names one of two classes; with "
+                f"n_clusters={self.n_clusters} leave it at None"
+            )
 
 
 def order_clusters(centres: Floats) -> Ints:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
 
     from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.models.base import Answered
 
 __all__ = ["ConstrainedKMeans"]
 
@@ -159,30 +160,20 @@ class ConstrainedKMeans(PairClusterer):
         self.classes = classes
         self.random_state = random_state
 
-    def _cluster(
-        self,
-        X: PointsLike,
-        index: Ints,
-        t: Floats,
-        weight: Floats,  # noqa: ARG002 - a constraint holds or does not
-        numbers: Ints,
-        rng: RandomState,
-    ) -> Ints:
-        certain = np.abs(t) == 1
+    def _cluster(self, given: Answered, numbers: Ints, rng: RandomState) -> Ints:
+        certain = np.abs(given.t) == 1
         if not certain.any():
             raise ValueError(
                 "no answer is certain (-1 or +1), and soft answers do not constrain a "
                 "clustering; round them, for example numpy.where(t > 0, 1, -1)"
             )
         kind = TwoClusters if self.n_clusters == 2 else ManyClusters
+        pairs, t, _ = given.part(certain)
+        drop = self.on_contradiction == "drop"
         constraints: Constraints = kind(
-            X.shape[0],
-            index[certain],
-            t[certain],
-            numbers[certain],
-            drop=self.on_contradiction == "drop",
+            pairs.n_points, pairs.index, t, numbers[certain], drop=drop
         )
-        problem = _Problem.of(X, constraints)
+        problem = _Problem.of(pairs.X, constraints)
         runs, stuck = [], None
         for _ in range(self.n_init):
             try:
@@ -207,7 +198,7 @@ class ConstrainedKMeans(PairClusterer):
         self.cluster_centers_ = best.centres[order] + problem.shift
         self.inertia_ = best.history[-1]
         self.history_ = {"inertia": np.array(best.history)}
-        self.n_iter_ = best.n_iter
+        self.n_iter_ = len(best.history) - 1
         self.dropped_ = constraints.dropped
         clusters: Ints = np.argsort(order)[best.clusters[constraints.group]]
         return clusters
@@ -238,7 +229,6 @@ class _Run:
     clusters: Ints
     centres: Floats
     history: list[float]
-    n_iter: int
     converged: bool
 
 
@@ -288,15 +278,9 @@ class _Problem:
         means = gather @ X
         square = _squares(means)
         total, mean = _squares(X).sum(), np.asarray(X.mean(axis=0)).ravel()
-        return cls(
-            means=means,
-            square=square,
-            size=size,
-            scatter=max(0.0, float(total - size @ square)),
-            spread=max(0.0, float(total / n_points - mean @ mean) / n_features),
-            shift=shift,
-            constraints=constraints,
-        )
+        scatter = max(0.0, float(total - size @ square))
+        spread = max(0.0, float(total / n_points - mean @ mean) / n_features)
+        return cls(means, square, size, scatter, spread, shift, constraints)
 
     def run(self, n_clusters: int, max_iter: int, tol: float, rng: RandomState) -> _Run:
         """Start from k-means++ and take turns until nothing moves."""
@@ -311,9 +295,8 @@ class _Problem:
         )
         centres = as_dense(centres)
         clusters, price = self._assign(centres, None)
-        history, converged, n_iter = [price], False, 0
-        while n_iter < max_iter and not converged:
-            n_iter += 1
+        history, converged = [price], False
+        while len(history) <= max_iter and not converged:
             moved = self._centres(clusters, centres)
             before = clusters
             # Assigned after the centres moved, so that what is returned fits together.
@@ -324,7 +307,7 @@ class _Problem:
                 or np.sum((moved - centres) ** 2) <= tol * self.spread
             )
             centres = moved
-        return _Run(clusters, centres, history, n_iter, converged)
+        return _Run(clusters, centres, history, converged)
 
     def _assign(self, centres: Floats, previous: Ints | None) -> tuple[Ints, float]:
         """Return the clusters of the groups and the inertia."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
 
     from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.models.base import Answered
 
 __all__ = ["ConstrainedSpectralClustering"]
 
@@ -150,20 +151,13 @@ class ConstrainedSpectralClustering(PairClusterer):
         self.classes = classes
         self.random_state = random_state
 
-    def _cluster(
-        self,
-        X: PointsLike,
-        index: Ints,
-        t: Floats,
-        weight: Floats,
-        numbers: Ints,  # noqa: ARG002 - no answer is refused
-        rng: RandomState,
-    ) -> Ints:
-        n_points = X.shape[0]
+    def _cluster(self, given: Answered, numbers: Ints, rng: RandomState) -> Ints:  # noqa: ARG002 - no answer is refused
+        X, index, n_points = given.pairs.X, given.pairs.index, given.pairs.n_points
         n_neighbors = min(self.n_neighbors, n_points - 1)
         self._neighbours = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
         W = _neighbour_graph(self._neighbours)
-        Z = sparse.coo_array((weight * t, index.T), shape=(n_points, n_points))
+        pull = given.weight * given.t
+        Z = sparse.coo_array((pull, index.T), shape=(n_points, n_points))
         self.affinity_matrix_ = _adjust(W, Z, self.propagation)
         self.embedding_ = _embed(self.affinity_matrix_, self.n_clusters, rng)
         model = KMeans(self.n_clusters, n_init=10, random_state=rng)

@@ -15,11 +15,7 @@ from pairlearn.data.containers import is_dask, on_host
 from pairlearn.data.pairs import as_pairs
 from pairlearn.engine.backends.protocol import PairRiskSum
 from pairlearn.engine.coefficients import Coefficients, pair_coefficients
-from pairlearn.engine.growing_samples import (
-    draw_sample,
-    minimise_growing,
-    sample_sizes,
-)
+from pairlearn.engine.growing_samples import draw_sample, minimise_growing, sample_sizes
 from pairlearn.engine.noisy_objective import NoisyObjective
 from pairlearn.engine.objective import PairObjective, PointObjective
 from pairlearn.engine.points import as_points
@@ -33,7 +29,6 @@ from pairlearn.engine.solvers import (
 )
 from pairlearn.models.base import PairClassifierBase
 from pairlearn.system.threads import own_threads
-from pairlearn.trust.assignment import majority_sign
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,10 +36,12 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.data.types import Floats, PairsLike, PointsLike
     from pairlearn.engine.backends.protocol import RiskSum
     from pairlearn.engine.risks import PairRisk
+
+    # Gives the points to begin at; None for the usual ones.
+    Begin = Callable[[Any], list[Floats]] | None
 
 __all__ = ["LinearPairClassifier", "known_rates"]
 
@@ -131,8 +128,7 @@ class LinearPairClassifier(PairClassifierBase):
             check_integer(name, getattr(self, name))
         for name in ("tol", "learning_rate"):
             check_number(name, getattr(self, name, 1.0))
-        if getattr(self, "majority", None) is not None:
-            majority_sign(self.majority, self._class_names())
+        self._check_majority()
 
     def _check_alpha(self) -> None:
         check_number("alpha", getattr(self, "alpha", 0.0), allow_zero=True)
@@ -148,11 +144,7 @@ class LinearPairClassifier(PairClassifierBase):
         return kind(risk_sum, risk, self.alpha, scaling, self._n_outputs)
 
     def _learn(
-        self,
-        solver: str,
-        risk_sum: PairRiskSum,
-        rng: RandomState,
-        begin: Callable[[Any], list[Floats]] | None = None,
+        self, solver: str, risk_sum: PairRiskSum, rng: RandomState, begin: Begin = None
     ) -> None:
         """Find the weights, and the flip rates if they are to be estimated."""
         rates = check_flip_rates(self.flip_rates)
@@ -175,7 +167,7 @@ class LinearPairClassifier(PairClassifierBase):
         risk_sum: RiskSum,
         risk: Any,
         rng: RandomState,
-        begin: Callable[[Any], list[Floats]] | None = None,
+        begin: Begin = None,
     ) -> tuple[Solution, Any]:
         """Minimise an objective; return the solution and the objective.
 
@@ -216,10 +208,7 @@ class LinearPairClassifier(PairClassifierBase):
         return min(solutions, key=lambda solution: solution.value), objective
 
     def _descend(
-        self,
-        risk_sum: RiskSum,
-        make: Callable[..., Any],
-        begin: Callable[[Any], list[Floats]] | None,
+        self, risk_sum: RiskSum, make: Callable[..., Any], begin: Begin
     ) -> tuple[Solution, Any]:
         """Minimise by L-BFGS, on growing samples if there are many terms."""
 
@@ -312,10 +301,7 @@ class LinearPairClassifier(PairClassifierBase):
         return np.concatenate(parts)
 
     def _step(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None
     ) -> Self:
         """Take one pass of SGD over more pairs; see `partial_fit`."""
         first = not hasattr(self, "coef_")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.engine.losses import MarginLoss
 
 __all__ = ["OVPCClassifier", "SLLCClassifier"]
@@ -199,10 +199,7 @@ class OVPCClassifier(_BilinearClassifier):
         self.random_state = random_state
 
     def fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from pairs and answers.
 
@@ -369,7 +366,7 @@ class SLLCClassifier(_BilinearClassifier):
 
     def fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
         labeled: tuple[PointsLike, ArrayLike] | None = None,

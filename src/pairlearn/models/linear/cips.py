@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.data.types import PairsLike, PointsLike
     from pairlearn.engine.backends.protocol import PairRiskSum
     from pairlearn.engine.losses import MarginLoss
+    from pairlearn.models.base import Answered
 
 __all__ = ["CIPSClassifier"]
 
@@ -221,7 +221,7 @@ class CIPSClassifier(LinearPairClassifier):
 
     def fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
         unlabeled: PointsLike | None = None,
@@ -254,7 +254,7 @@ class CIPSClassifier(LinearPairClassifier):
                 "has one point of each class, whatever the prior. Leave majority at "
                 "None and use assign_from_points"
             )
-        risk_sum = self._risk_sum(*train, unlabeled, rng)
+        risk_sum = self._risk_sum(train, unlabeled, rng)
         # Of many pairs, what is not needed any more is a burden.
         del train
         if solver == "eigen":
@@ -266,10 +266,7 @@ class CIPSClassifier(LinearPairClassifier):
         return self._assign_from(kept)
 
     def partial_fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Take one pass of SGD over more pairs, for streams.
 
@@ -334,14 +331,10 @@ class CIPSClassifier(LinearPairClassifier):
         return solver
 
     def _risk_sum(
-        self,
-        pairs: Pairs,
-        t: Floats,
-        weight: Floats,
-        unlabeled: PointsLike | None,
-        rng: RandomState,
+        self, given: Answered, unlabeled: PointsLike | None, rng: RandomState
     ) -> PairRiskSum:
         """Return the pairs of the risk, with how much either answer counts for each."""
+        pairs, t, weight = given
         if self.gammas is None:
             if unlabeled is not None:
                 raise ValueError(

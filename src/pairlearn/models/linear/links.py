@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from pairlearn.data.checks import check_choice, check_weights
+from pairlearn.data.checks import check_choice
 from pairlearn.engine.coefficients import Coefficients, pair_coefficients
 from pairlearn.engine.links import BinaryLink
 from pairlearn.engine.objective import PairObjective, count_evaluation
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints
+    from pairlearn.data.types import Floats, Ints, PairsLike
     from pairlearn.engine.solvers import Solution
     from pairlearn.models.base import Answered
 
@@ -190,8 +190,6 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     True
     """
 
-    n_classes = 2
-
     def __init__(
         self,
         *,
@@ -216,10 +214,7 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         self.random_state = random_state
 
     def fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from links and random couples.
 
@@ -241,8 +236,7 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         used = train.weight > 0
         if not used.all():
             # Pairs that do not count shall set neither strengths nor folds.
-            counted = train.pairs[used].compact()
-            train = type(train)(counted, train.t[used], train.weight[used])
+            train = train.part(used).compact()
         similarity = self._similarities(train.pairs, train.weight)
         mean_variance = float(as_points(train.pairs.X).mean_and_variance()[1].mean())
         given: Any = self.alpha
@@ -314,15 +308,9 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
             if len(test) < FEWEST_JUDGED / N_FOLDS or few < 2:
                 # Too little to choose by: a middling strength.
                 return alphas[len(alphas) // 2]
-            part = type(given)(given.pairs[train], given.t[train], given.weight[train])
-            losses.append(
-                [
-                    self._loss(given, similarity, test, solution.u, objective)
-                    for solution, objective in self._solve(
-                        part, similarity[train], alphas
-                    )
-                ]
-            )
+            found = self._solve(given.part(train), similarity[train], alphas)
+            judged = given, similarity, test
+            losses.append([self._loss(*judged, s.u, trained) for s, trained in found])
         mean = np.mean(losses, axis=0)
         best = int(np.argmin(mean))
         error = np.std(losses, axis=0, ddof=1)[best] / np.sqrt(N_FOLDS)
@@ -375,12 +363,7 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         return np.asarray(found / spread if spread > 1e-6 else 0 * found)
 
     def _assign_by(
-        self,
-        pairs: Pairs,
-        scores: tuple[Floats, Floats],
-        t: Floats,
-        sample_weight: ArrayLike | None,
-        majority: Any,
+        self, given: Answered, scores: tuple[Floats, Floats], majority: Any
     ) -> Self:
         """Settle the sign from as many links as couples.
 
@@ -388,7 +371,7 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         points is the larger one. In equal numbers, that is what Q says; otherwise the
         more numerous kind would outvote the other, whatever the classes are.
         """
-        weight = check_weights(sample_weight, len(pairs)).copy()
+        t, weight = given.t, given.weight.copy()
         kinds = [np.flatnonzero((sign * t > 0) & (weight > 0)) for sign in (1, -1)]
         n = min(map(len, kinds))
         if n == 0:
@@ -403,9 +386,8 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
             weight[kind] /= weight[kind].mean()
         chosen = np.concatenate(kinds)
         both = scores[0][chosen], scores[1][chosen]
-        return super()._assign_by(
-            pairs[chosen], both, t[chosen], weight[chosen], majority
-        )
+        given = given._replace(weight=weight).part(chosen)
+        return super()._assign_by(given, both, majority)
 
     def _check_parameters(self) -> None:
         check_choice("similarity", self.similarity, ("cosine", None))
@@ -416,7 +398,3 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
             check_choice("alpha", self.alpha, ("auto",))
         else:
             super()._check_alpha()
-
-    def _reorder(self, order: Ints) -> None:
-        if order[0] == 1:
-            self._flip()

@@ -20,14 +20,13 @@ from pairlearn.engine.solvers import (
     eigenvectors,
 )
 from pairlearn.models.linear.base import LinearPairClassifier, known_rates
-from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
+from pairlearn.models.probabilistic import ProbabilisticPairClassifier
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.engine.objective import PairObjective
 
 __all__ = ["MCLClassifier"]
@@ -181,10 +180,7 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         self.random_state = random_state
 
     def fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from pairs and answers.
 
@@ -240,8 +236,6 @@ class MCLClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         check_choice("solver", self.solver, SOLVERS)
         check_integer("n_classes", self.n_classes, minimum=2)
         self._check_numbers("max_iter", "n_init", "batch_size")
-        if self.n_classes > 2 and self.majority is not None:
-            raise ValueError(SEVERAL)
         rates = check_flip_rates(self.flip_rates)
         if isinstance(rates, str) and self.solver != "lbfgs":
             raise ValueError(f"flip_rates={rates!r} are estimated with solver='lbfgs'")

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.data.types import Floats, PairsLike, PointsLike
     from pairlearn.engine.losses import MarginLoss
 
 __all__ = ["SDClassifier"]
@@ -178,7 +177,7 @@ class SDClassifier(LinearPairClassifier):
 
     def fit(
         self,
-        pairs: Pairs | ArrayLike,
+        pairs: PairsLike,
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
         unlabeled: PointsLike | None = None,

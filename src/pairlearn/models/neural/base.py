@@ -7,7 +7,6 @@ import numbers
 import os
 import re
 from copy import deepcopy
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,22 +19,21 @@ from pairlearn.data.checks import check_choice, check_integer, check_number
 from pairlearn.engine.points import as_points
 from pairlearn.models.base import PairClassifierBase
 from pairlearn.models.neural.batches import gather
-from pairlearn.models.neural.loop import MIXED
+from pairlearn.models.neural.loop import MIXED, OPTIMIZERS
 from pairlearn.models.neural.modules import MLP, Standardise
-from pairlearn.models.neural.training import Settings, train
+from pairlearn.models.neural.training import train
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.random import RandomState
 
     from pairlearn.data.types import PointsLike
     from pairlearn.models.base import Answered
-    from pairlearn.models.neural.training import Trained
 
 __all__ = ["NetworkClassifier"]
 
-OPTIMIZERS = ("adam", "adamw", "sgd")
 # Settings that say how far, where or how visibly to train, not what is trained: a
 # checkpoint may go on with others. The training itself looks at the seed.
 FREE = (
@@ -80,28 +78,17 @@ class NetworkClassifier(PairClassifierBase):
     history_: list[dict[str, Any]]
 
     def _train(
-        self,
-        answered: Answered,
-        criterion: nn.Module,
-        n_outputs: int,
-        rng: RandomState,
-    ) -> Trained:
-        """Train a network and set what is known of its training."""
-        X = answered.pairs.X
-        trained = train(
-            lambda: self._make_module(X, n_outputs),
-            criterion,
-            answered,
-            self._settings(),
-            rng,
-            "" if self.checkpoint is None else self._fingerprint(answered, criterion),
+        self, answered: Answered, criterion: nn.Module, n_outputs: int, rng: RandomState
+    ) -> nn.Module:
+        """Train a network, set what is known of its training; return its loss."""
+        self.module_, criterion, keeper = train(
+            self, answered, criterion, n_outputs, rng
         )
-        self.module_ = trained.module
-        self.history_ = trained.history
-        self.n_iter_ = len(trained.history)
-        self.best_epoch_ = trained.best_epoch
-        self.valid_loss_ = trained.valid_loss
-        return trained
+        self.history_ = keeper.history
+        self.n_iter_ = len(keeper.history)
+        self.best_epoch_ = keeper.best["epoch"]
+        self.valid_loss_ = keeper.best["loss"]
+        return criterion
 
     def _make_module(self, X: PointsLike, n_outputs: int) -> nn.Module:
         """Return a fresh network, or say why it does not fit the points."""
@@ -145,24 +132,6 @@ class NetworkClassifier(PairClassifierBase):
     def _check_output(self, shape: tuple[int, ...], n_points: int) -> None:
         raise NotImplementedError
 
-    def _settings(self) -> Settings:
-        checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
-        return Settings(
-            optimizer=self.optimizer,
-            lr=self.lr,
-            weight_decay=self.weight_decay,
-            batch_size=self.batch_size,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            validation_size=self.validation_size,
-            precision=self.precision,
-            device=self.device,
-            distributed=self.distributed,
-            checkpoint=checkpoint,
-            callbacks=[deepcopy(callback) for callback in self.callbacks],
-            progress=self.progress,
-        )
-
     def _fingerprint(self, answered: Answered, criterion: nn.Module) -> str:
         """Return what tells this training from others: its pairs and its settings."""
         settings: dict[str, Any] = {
@@ -203,7 +172,7 @@ class NetworkClassifier(PairClassifierBase):
             if isinstance(self.optimizer, torch.optim.Optimizer):
                 got = "an optimizer that is already made"
             raise TypeError(
-                f"optimizer must be one of {OPTIMIZERS} or a class, such as "
+                f"optimizer must be one of {tuple(OPTIMIZERS)} or a class, such as "
                 f"torch.optim.RAdam; got {got}"
             )
         if not (self.module is None or callable(self.module)):

@@ -73,12 +73,7 @@ class Keeper(Callback):
         self.misses += 1
         watched = record["valid_loss"]
         if watched is None or not self.best or watched < self.best["loss"]:
-            self.best = {
-                "epoch": record["epoch"],
-                "loss": watched,
-                "module": _state(net, "module_"),
-                "criterion": _state(net, "criterion_"),
-            }
+            self.best = {"epoch": record["epoch"], "loss": watched, **_weights(net)}
             self.misses = 0
         self.save(net)
         if self.finished:
@@ -93,8 +88,7 @@ class Keeper(Callback):
             "history": self.history,
             "best": self.best,
             "misses": self.misses,
-            "module": _state(net, "module_"),
-            "criterion": _state(net, "criterion_"),
+            **_weights(net),
             "optimizer": net.optimizer_.state_dict(),
             "scaler": _scaler(net).state_dict(),
             "schedules": [s.state_dict() for s in _schedules(net)],
@@ -114,8 +108,7 @@ class Keeper(Callback):
                 "settings; delete it, or give another folder"
             )
         try:
-            _unwrapped(net, "module_").load_state_dict(state["module"])
-            _unwrapped(net, "criterion_").load_state_dict(state["criterion"])
+            _set_weights(net, state)
             net.optimizer_.load_state_dict(state["optimizer"])
         except (RuntimeError, ValueError) as error:
             # A function that makes the module is told by its name alone.
@@ -134,8 +127,7 @@ class Keeper(Callback):
 
     def restore(self, net: Any) -> None:
         """Put the best weights back."""
-        _unwrapped(net, "module_").load_state_dict(self.best["module"])
-        _unwrapped(net, "criterion_").load_state_dict(self.best["criterion"])
+        _set_weights(net, self.best)
 
     def _agreed(
         self, net: Any, train_loss: float, valid_loss: float | None
@@ -212,9 +204,20 @@ def _unwrapped(net: Any, name: str) -> Any:
     return module if accelerator is None else accelerator.unwrap_model(module)
 
 
-def _state(net: Any, name: str) -> dict[str, Tensor]:
-    state = _unwrapped(net, name).state_dict()
-    return {key: value.detach().clone() for key, value in state.items()}
+def _weights(net: Any) -> dict[str, dict[str, Tensor]]:
+    """Return copies of the weights of the network and of its loss."""
+    return {
+        name: {
+            key: value.detach().clone()
+            for key, value in _unwrapped(net, f"{name}_").state_dict().items()
+        }
+        for name in ("module", "criterion")
+    }
+
+
+def _set_weights(net: Any, state: dict[str, Any]) -> None:
+    for name in ("module", "criterion"):
+        _unwrapped(net, f"{name}_").load_state_dict(state[name])
 
 
 def _schedules(net: Any) -> list[Any]:

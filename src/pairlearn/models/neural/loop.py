@@ -14,8 +14,11 @@ from torch.utils.data import Sampler
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["MIXED", "PairTraining", "Shuffled", "training_class"]
+__all__ = ["MIXED", "OPTIMIZERS", "PairTraining", "Shuffled", "training_class"]
 
+OPTIMIZERS: dict[Any, Any] = {
+    "adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sgd": torch.optim.SGD
+}  # fmt: skip
 # Types of mixed precision.
 MIXED = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 

@@ -25,6 +25,7 @@ from pairlearn.data.checks import (
     check_gammas,
     check_number,
     check_prior,
+    check_share,
 )
 from pairlearn.engine.backends.torch.risks import (
     LogRates,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pairlearn.engine.losses import MarginLoss
+
+    Both = tuple[Tensor, Tensor]
 
 __all__ = [
     "ContrastiveLoss",
@@ -75,16 +78,10 @@ class PairLoss(nn.Module):
         """Return the settings, for the representation."""
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._named)
 
-    def _coefficients(
-        self, n_pairs: int, t: Tensor, weight: Tensor | None, like: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def _coefficients(self, t: Tensor, weight: Tensor | None, like: Tensor) -> Both:
         """Return how much "same" and "different" count for each pair, unscaled."""
         t = torch.as_tensor(t, device=like.device)
-        if t.shape != (n_pairs,):
-            raise ValueError(
-                f"there are {n_pairs} pairs, so the answers need shape ({n_pairs},); "
-                f"got {tuple(t.shape)}"
-            )
+        _check_shape("answers", t, len(like))
         if t.dtype == torch.bool:
             t = torch.where(t, 1.0, -1.0)
         if not self._looked_at_answers:
@@ -95,30 +92,34 @@ class PairLoss(nn.Module):
         share = torch.ones_like(t)
         if weight is not None:
             share = torch.as_tensor(weight, device=like.device).to(like.dtype)
-            if share.shape != (n_pairs,):
-                raise ValueError(
-                    f"there are {n_pairs} pairs, so the weights need shape "
-                    f"({n_pairs},); got {tuple(share.shape)}"
-                )
+            _check_shape("weights", share, len(like))
         return share * (1 + t) / 2, share * (1 - t) / 2
 
     def _mean_coefficients(
-        self, n_pairs: int, t: Tensor, weight: Tensor | None, like: Tensor
-    ) -> tuple[Tensor, Tensor]:
+        self, t: Tensor, weight: Tensor | None, like: Tensor
+    ) -> Both:
         """Return the same, scaled to sum to one."""
-        same, different = self._coefficients(n_pairs, t, weight, like)
+        same, different = self._coefficients(t, weight, like)
         total = (same + different).sum()
         return same / total, different / total
 
     def _kind_coefficients(
-        self, n_pairs: int, t: Tensor, weight: Tensor | None, like: Tensor
-    ) -> tuple[Tensor, Tensor]:
+        self, t: Tensor, weight: Tensor | None, like: Tensor
+    ) -> Both:
         """Return each pair's share of the similar and of the dissimilar pairs."""
-        parts = self._coefficients(n_pairs, t, weight, like)
+        parts = self._coefficients(t, weight, like)
         same, different = (
             part / torch.where(part.sum() > 0, part.sum(), 1.0) for part in parts
         )
         return same, different
+
+
+def _check_shape(name: str, values: Tensor, n_pairs: int) -> None:
+    if values.shape != (n_pairs,):
+        raise ValueError(
+            f"there are {n_pairs} pairs, so the {name} need shape ({n_pairs},); got "
+            f"{tuple(values.shape)}"
+        )
 
 
 def _check_answers(t: Tensor) -> None:
@@ -135,7 +136,7 @@ def _check_answers(t: Tensor) -> None:
         )
 
 
-def _one_score(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+def _one_score(left: Tensor, right: Tensor) -> Both:
     """Return scores as two vectors, or say what is wrong with their shapes."""
     _same_shape(left, right)
     if left.ndim == 2 and left.shape[1] == 1:
@@ -217,7 +218,7 @@ class ProductLoss(PairLoss):
         Tensor
         """
         left, right = _one_score(left, right)
-        same, different = self._mean_coefficients(len(left), t, weight, left)
+        same, different = self._mean_coefficients(t, weight, left)
         return product_risk(left, right, same, different, self.phi)
 
 
@@ -305,7 +306,7 @@ class PairLikelihoodLoss(PairLoss):
             left, right = widen(left), widen(right)
         else:
             left, right = _one_score(left, right)
-        same, different = self._mean_coefficients(len(left), t, weight, left)
+        same, different = self._mean_coefficients(t, weight, left)
         logs = log_probabilities(left, right, "softmax" if several else "binary")
         return likelihood(*logs, same, different, self._log_rates(left))
 
@@ -373,18 +374,13 @@ class SDLoss(PairLoss):
         Tensor
         """
         left, right = _one_score(left, right)
-        same, different = self._kind_coefficients(len(left), t, weight, left)
+        same, different = self._kind_coefficients(t, weight, left)
         p, q = self.prior, 1 - self.prior
         same, different = (p**2 + q**2) * same / 2, 2 * p * q * different / 2
         positive = (p * same - q * different) / (p - q)
         negative = (p * different - q * same) / (p - q)
-        return point_risk(
-            torch.cat([left, right]),
-            positive.repeat(2),
-            negative.repeat(2),
-            self.phi,
-            nonnegative=self.nonnegative,
-        )
+        z, both = torch.cat([left, right]), (positive.repeat(2), negative.repeat(2))
+        return point_risk(z, *both, self.phi, nonnegative=self.nonnegative)
 
 
 class SemiSupervisedPairLoss(PairLoss):
@@ -436,11 +432,7 @@ class SemiSupervisedPairLoss(PairLoss):
     ) -> None:
         super().__init__()
         self.gammas = check_gammas(gammas)
-        if not 0 < same_rate < 1:
-            raise ValueError(
-                f"same_rate must lie strictly between 0 and 1; got {same_rate}"
-            )
-        self.same_rate = same_rate
+        self.same_rate = check_share("same_rate", same_rate)
         self.loss = _known_loss(loss)
         self.nonnegative = nonnegative
 
@@ -472,7 +464,7 @@ class SemiSupervisedPairLoss(PairLoss):
         """
         g1, g2, g3 = self.gammas
         left, right = _one_score(left, right)
-        same, different = self._kind_coefficients(len(left), t, weight, left)
+        same, different = self._kind_coefficients(t, weight, left)
         same, different = self.same_rate * same, (1 - self.same_rate) * different
         positive = (g1 + g2) * same - g3 * different
         negative = (g1 + g3) * different - g2 * same
@@ -564,7 +556,7 @@ class ContrastiveLoss(PairLoss):
                 f"{tuple(left.shape)}"
             )
         gap = widen(left) - widen(right)
-        same, different = self._mean_coefficients(len(gap), t, weight, gap)
+        same, different = self._mean_coefficients(t, weight, gap)
         if self.norm == 1:
             distance = gap.abs().sum(1)
             square = distance**2

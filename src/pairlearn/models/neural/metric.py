@@ -8,8 +8,6 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from pairlearn.data.checks import check_integer
-from pairlearn.data.pairs import Pairs
-from pairlearn.models.base import Answered
 from pairlearn.models.cluster.base import PairClusterer, order_clusters
 from pairlearn.models.neural.base import NetworkClassifier
 from pairlearn.models.neural.losses import ContrastiveLoss
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
 
     from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.models.base import Answered
 
 __all__ = ["DeepMetricClassifier"]
 
@@ -163,18 +162,9 @@ class DeepMetricClassifier(PairClusterer, NetworkClassifier):
         self.classes = classes
         self.random_state = random_state
 
-    def _cluster(
-        self,
-        X: PointsLike,
-        index: Ints,
-        t: Floats,
-        weight: Floats,
-        numbers: Ints,  # noqa: ARG002
-        rng: RandomState,
-    ) -> Ints:
-        answered = Answered(Pairs(X, index), t, weight)
-        self._train(answered, self._criterion(), self.n_dimensions, rng)
-        embedded = outputs(self.module_, X)
+    def _cluster(self, given: Answered, numbers: Ints, rng: RandomState) -> Ints:  # noqa: ARG002
+        self._train(given, self._criterion(), self.n_dimensions, rng)
+        embedded = outputs(self.module_, given.pairs.X)
         means = KMeans(
             self.n_clusters, n_init=self.n_init, random_state=rng.randint(2**31 - 1)
         ).fit(embedded)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +12,7 @@ from torch import Tensor
 
 from pairlearn.data.checks import check_choice, check_integer
 from pairlearn.data.containers import take_rows
-from pairlearn.models.base import Answered
+from pairlearn.models.base import n_wanted
 from pairlearn.models.neural.base import NetworkClassifier
 from pairlearn.models.neural.losses import (
     ContrastiveLoss,
@@ -23,8 +22,7 @@ from pairlearn.models.neural.losses import (
     SemiSupervisedPairLoss,
 )
 from pairlearn.models.neural.training import outputs
-from pairlearn.models.probabilistic import SEVERAL, ProbabilisticPairClassifier
-from pairlearn.trust.assignment import majority_sign
+from pairlearn.models.probabilistic import ProbabilisticPairClassifier
 from pairlearn.trust.certify import LEAST_KEPT, certify, keep_aside
 
 if TYPE_CHECKING:
@@ -36,7 +34,8 @@ if TYPE_CHECKING:
     from torch import nn
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
+    from pairlearn.models.base import Answered
     from pairlearn.trust.certificate import Certificate
 
 __all__ = ["PairNet"]
@@ -245,10 +244,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         self.random_state = random_state
 
     def fit(
-        self,
-        pairs: Pairs | ArrayLike,
-        t: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, pairs: PairsLike, t: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from pairs and answers.
 
@@ -270,16 +266,16 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         train, kept, rng = self._prepare_fit(pairs, t, sample_weight)
         train, judged = self._keep_for_certificate(train, rng)
         # Points of pairs that do not count shall not set the scale of the features.
-        train = _those(train, train.weight > 0)
+        train = train.part(train.weight > 0).compact()
         n_outputs = 1 if self.n_classes == 2 else self.n_classes
-        trained = self._train(train, criterion, n_outputs, rng)
-        self.flip_rates_ = getattr(trained.criterion, "flip_rates", None)
+        criterion = self._train(train, criterion, n_outputs, rng)
+        self.flip_rates_ = getattr(criterion, "flip_rates", None)
         self._sign, self._order = 1.0, np.arange(n_outputs)
         self._warn_if_nothing_learned(train.pairs)
         self._assign_from(kept)
         self.certificate_: Certificate | None = None
         if judged is not None:
-            learned = isinstance(getattr(trained.criterion, "logits", None), Tensor)
+            learned = isinstance(getattr(criterion, "logits", None), Tensor)
             rates = "auto" if learned else self.flip_rates_
             self.certificate_ = certify(self, *judged[:2], flip_rates=rates)
         return self
@@ -304,10 +300,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         """Refuse wrong parameters; return the loss."""
         self._check_network()
         check_integer("n_classes", self.n_classes, minimum=2)
-        if self.majority is not None:
-            if self.n_classes > 2:
-                raise ValueError(SEVERAL)
-            majority_sign(self.majority, self._class_names())
+        self._check_majority()
         if self.certificate_size is not None and self.n_classes > 2:
             raise ValueError(
                 "certificate_size is for two classes (Theorem 1); with "
@@ -380,9 +373,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             return train, None
         pairs, t, weight = train
         size, n_pairs = self.certificate_size, len(t)
-        wanted = int(size) if isinstance(size, numbers.Integral) else 0
-        if isinstance(size, numbers.Real) and 0 < size < 1:
-            wanted = max(1, round(size * n_pairs))
+        wanted = n_wanted(size, n_pairs)
         learn, kept = keep_aside(
             pairs,
             t,
@@ -400,9 +391,4 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
                 "if pairs share many points, lower certificate_size, or certify(net, "
                 "pairs, t) with pairs of other points"
             )
-        return _those(train, learn), _those(train, kept)
-
-
-def _those(answered: Answered, which: Any) -> Answered:
-    pairs, t, weight = answered
-    return Answered(pairs[which].compact(), t[which], weight[which])
+        return train.part(learn).compact(), train.part(kept).compact()

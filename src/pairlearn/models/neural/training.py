@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import nullcontext
 from copy import deepcopy
-from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +17,18 @@ from torch import Tensor, nn
 
 from pairlearn.models.neural.batches import PairBatches, as_is, gather
 from pairlearn.models.neural.keeper import Bar, Keeper, StopTraining
-from pairlearn.models.neural.loop import Shuffled, training_class
+from pairlearn.models.neural.loop import OPTIMIZERS, Shuffled, training_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from numpy.random import RandomState
 
     from pairlearn.data.types import Floats, Ints, PointsLike
     from pairlearn.models.base import Answered
+    from pairlearn.models.neural.base import NetworkClassifier
 
-__all__ = ["Settings", "Trained", "choose_device", "outputs", "train"]
+__all__ = ["choose_device", "outputs", "train"]
 
 # With fewer held-out pairs than this, early stopping would follow their noise.
 FEWEST_HELD_OUT = 10
@@ -37,77 +36,34 @@ FEWEST_HELD_OUT = 10
 CHUNK = 4096
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to train; see `PairNet` for what each means."""
-
-    optimizer: Any
-    lr: float
-    weight_decay: float
-    batch_size: int
-    max_epochs: int
-    patience: int | None
-    validation_size: float
-    precision: str | None
-    device: str
-    distributed: bool
-    checkpoint: Path | None
-    callbacks: Sequence[Any]
-    progress: bool
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A trained network.
-
-    Attributes
-    ----------
-    module, criterion : Module
-        The network and its loss, as of the best epoch.
-    history : list of dict
-        For each epoch "epoch", "train_loss", "valid_loss" and "seconds".
-    best_epoch : int
-        The epoch whose weights were kept.
-    valid_loss : float or None
-        The held-out loss of that epoch, if pairs were held out.
-    """
-
-    module: nn.Module
-    criterion: nn.Module
-    history: list[dict[str, Any]]
-    best_epoch: int
-    valid_loss: float | None
-
-
 def train(
-    make_module: Callable[[], nn.Module],
-    criterion: nn.Module,
+    settings: NetworkClassifier,
     answered: Answered,
-    settings: Settings,
+    criterion: nn.Module,
+    n_outputs: int,
     rng: RandomState,
-    fingerprint: str,
-) -> Trained:
+) -> tuple[nn.Module, nn.Module, Keeper]:
     """Train a network on pairs.
 
     Parameters
     ----------
-    make_module : callable
-        Makes the network; what it draws at random comes from torch's generator, which
-        is seeded here and put back afterwards.
-    criterion : Module
-        A loss of `pairlearn.models.neural`.
+    settings : NetworkClassifier
+        How. It also makes the network; what that draws at random comes from torch's
+        generator, which is seeded here and put back afterwards.
     answered : Answered
         Pairs, answers and weights.
-    settings : Settings
-        How.
+    criterion : Module
+        A loss of `pairlearn.models.neural`.
+    n_outputs : int
+        Outputs of the network for each point.
     rng : RandomState
         Source of the seed and of the pairs held out.
-    fingerprint : str
-        What tells this training from others, for its checkpoint.
 
     Returns
     -------
-    Trained
+    tuple
+        The trained network and loss, with their best weights, and what was kept of the
+        training.
     """
     numbers = np.flatnonzero(answered.weight > 0)
     weight = answered.weight / answered.weight[numbers].mean()
@@ -126,7 +82,7 @@ def train(
         torch.default_generator.manual_seed(seed)
         if cuda:
             torch.cuda.default_generators[gpu].manual_seed(seed)
-        module = make_module()
+        module = settings._make_module(answered.pairs.X, n_outputs)
         if settings.precision == "float64":
             module = module.double()
         dtype = next((p.dtype for p in module.parameters()), torch.float32)
@@ -138,15 +94,15 @@ def train(
             chosen = answered.pairs.index[which], answered.t[which], weight[which]
             return PairBatches(X, *chosen, dtype)
 
-        path = None
+        path, of = None, ""
         if settings.checkpoint is not None:
             path = _checkpoint_path(settings)
-        # The seed tells which pairs are held out, and the order of the others.
-        of = f"{fingerprint} {seed}"
+            # The seed tells which pairs are held out, and the order of the others.
+            of = f"{settings._fingerprint(answered, criterion)} {seed}"
         keeper = Keeper(settings.patience, settings.max_epochs, path, of)
         if not len(held_out):
             keeper.patience = None
-        callbacks = [*settings.callbacks, keeper]
+        callbacks = [*map(deepcopy, settings.callbacks), keeper]
         if settings.progress:
             callbacks.append(Bar(keeper, -(-len(learn) // settings.batch_size)))
         order = Shuffled(len(learn), seed, lambda: len(keeper.history))
@@ -162,7 +118,9 @@ def train(
             )
 
 
-def _run(net: Any, keeper: Keeper, data: PairBatches) -> Trained:
+def _run(
+    net: Any, keeper: Keeper, data: PairBatches
+) -> tuple[nn.Module, nn.Module, Keeper]:
     """Run the epochs that remain, and return the best weights."""
     try:
         net.initialize()
@@ -175,13 +133,7 @@ def _run(net: Any, keeper: Keeper, data: PairBatches) -> Trained:
     finally:
         # After an error its traceback may hold the net for long.
         net.unwrap()
-    return Trained(
-        net.module_.eval(),
-        net.criterion_,
-        keeper.history,
-        keeper.best["epoch"],
-        keeper.best["loss"],
-    )
+    return net.module_.eval(), net.criterion_, keeper
 
 
 def _run_epochs(net: Any, keeper: Keeper, data: PairBatches) -> None:
@@ -205,7 +157,7 @@ def _net(
     module: nn.Module,
     criterion: nn.Module,
     device: torch.device,
-    settings: Settings,
+    settings: NetworkClassifier,
     accelerator: Any,
     options: dict[str, Any],
 ) -> Any:
@@ -220,17 +172,10 @@ def _net(
             # Its log is printed whatever `verbose` says.
             "callbacks__print_log__sink": _silent,
         }
-    optimizer = settings.optimizer
-    if isinstance(optimizer, str):
-        optimizer = {
-            "adam": torch.optim.Adam,
-            "adamw": torch.optim.AdamW,
-            "sgd": torch.optim.SGD,
-        }[optimizer]
     return training_class(distributed=settings.distributed)(
         module=module,
         criterion=deepcopy(criterion),
-        optimizer=optimizer,
+        optimizer=OPTIMIZERS.get(settings.optimizer, settings.optimizer),
         lr=settings.lr,
         optimizer__weight_decay=settings.weight_decay,
         # Flip rates are no weights: a penalty would draw them to one half.
@@ -244,9 +189,9 @@ def _net(
     )
 
 
-def _checkpoint_path(settings: Settings) -> Path:
+def _checkpoint_path(settings: NetworkClassifier) -> Path:
     """Return the file for checkpoints, and find out now whether it can be written."""
-    folder: Any = settings.checkpoint
+    folder = Path(settings.checkpoint or "")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # Of several processes one writes, perhaps on another machine.
@@ -258,15 +203,16 @@ def _checkpoint_path(settings: Settings) -> Path:
             f"checkpoint={str(folder)!r} is not a folder that can be written to "
             f"({error.strerror})",
         ) from error
-    path: Path = folder / "checkpoint.pt"
-    return path
+    return folder / "checkpoint.pt"
 
 
 def _silent(*_: Any) -> None:
     """Print nothing."""
 
 
-def _processes(settings: Settings, device: torch.device) -> AbstractContextManager[Any]:
+def _processes(
+    settings: NetworkClassifier, device: torch.device
+) -> AbstractContextManager[Any]:
     """Return a context that gives what joins the processes; None for one alone."""
     if not settings.distributed:
         return nullcontext()
