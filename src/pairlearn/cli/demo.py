@@ -133,7 +133,7 @@ def draw(result: DemoResult, path: Path) -> None:
 
 def _draw_scores(axes: Any, result: DemoResult) -> None:
     plot_scores(result.classifier, result.X, y=result.y, ax=axes)
-    axes.legend(frameon=False, loc="upper left")
+    axes.legend(frameon=False, loc="upper left", title="true class of each point")
     axes.set_xlabel("score f(x) of unseen points")
     axes.set_title(
         f"The boundary, from {result.n_train_pairs} answers\n“same or different?”",
