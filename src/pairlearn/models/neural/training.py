@@ -163,7 +163,13 @@ def _net(
 ) -> Any:
     """Return skorch's net for these settings."""
     if accelerator is None:
-        options = {**options, "device": str(device), "precision": settings.precision}
+        options = {
+            **options,
+            "device": str(device),
+            "precision": settings.precision,
+            # It would make the table of every epoch, and print it nowhere.
+            "callbacks__print_log": None,
+        }
     else:
         options = {
             **options,
