@@ -3,6 +3,14 @@
 import pytest
 
 from tests.support.commands import call, make_tables
+from tests.support.copies import Copies
+
+
+@pytest.fixture(scope="session")
+def copies():
+    """Commands in processes of their own."""
+    with Copies() as process:
+        yield process
 
 
 @pytest.fixture(scope="session")

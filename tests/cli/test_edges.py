@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -29,46 +28,10 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """
-# The command line, which waits where the argument before the words says.
-WAITING = f"""{HEEDS}
-import sys, time
-from pathlib import Path
-import pairlearn.cli.fit, pairlearn.cli.outputs, pairlearn.cli.predict
-from pairlearn.cli import main
-from pairlearn.system.writing import replacing
-
-ready = Path(sys.argv[1])
-
-def wait(*_, **__):
-    ready.touch()
-    time.sleep(600)
-
-module, name = sys.argv[2].rsplit(".", 1)
-setattr(sys.modules[module], name, wait)
-sys.argv[1:] = sys.argv[3:]
-main()
-"""
 
 
 def call(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
-
-
-def run(*words, limit=None, **options):
-    """Run a command in a process of its own; files may not be larger than a limit."""
-
-    def lower():
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    if limit is not None:
-        options["preexec_fn"] = lower
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "pairlearn", *map(str, words)],
-        text=True, timeout=600, check=False, **options,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -116,28 +79,24 @@ TABLES = ["model.skops", "pairs.csv", "points.csv"]
 
 
 class TestSignals:
-    def end(self, tables, number, where, *words):
+    def end(self, copies, tables, number, where, *words):
         """Send a signal to a command that waits at a function."""
         ready = tables / "ready"
-        process = subprocess.Popen(
-            [sys.executable, "-c", WAITING, ready, where, *map(str, words)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tables,
-        )  # fmt: skip
+        command = copies.start(*words, cwd=tables, waits=(ready, where))
         while not ready.exists():
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.05)
+            assert not command.has_ended(0.02), command.result()
         before = names(tables)
-        process.send_signal(number)
-        out, err = process.communicate(timeout=600)
+        os.kill(command.pid, number)
+        result = command.result()
         ready.unlink()
-        return process.returncode, out, err, before
+        return result.returncode, result.stdout, result.stderr, before
 
     @POSIX
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-    def test_nothing_half_written_stays(self, tables, number):
+    def test_nothing_half_written_stays(self, copies, tables, number):
         (tables / "out.csv").write_text("old")
         code, out, err, before = self.end(
-            tables, number, "pairlearn.cli.predict._predict",
+            copies, tables, number, "pairlearn.cli.predict._predict",
             "predict", "model.skops", "points.csv", "-o", "out.csv",
         )  # fmt: skip
         assert any(name.startswith(".partial-") for name in before)
@@ -149,11 +108,11 @@ class TestSignals:
 
     @POSIX
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-    def test_a_fit_that_is_ended_replaces_neither_file(self, tables, number):
+    def test_a_fit_that_is_ended_replaces_neither_file(self, copies, tables, number):
         (tables / "page.html").write_text("old")
         model = (tables / "model.skops").read_bytes()
         code, _, err, before = self.end(
-            tables, number, "pairlearn.cli.outputs.digest_of",
+            copies, tables, number, "pairlearn.cli.outputs.digest_of",
             "fit", "points.csv", "pairs.csv", "-o", "model.skops",
             "--report", "page.html",
         )  # fmt: skip
@@ -227,9 +186,9 @@ class TestSignals:
 class TestRoom:
     @POSIX
     @pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet"])
-    def test_predictions(self, tables, name):
+    def test_predictions(self, copies, tables, name):
         (tables / name).write_text("old")
-        result = run(
+        result = copies.run(
             "predict", "model.skops", "points.csv", "-o", name, cwd=tables, limit=500
         )
         assert result.returncode == 1
@@ -241,9 +200,9 @@ class TestRoom:
         assert names(tables) == sorted([*TABLES, name])
 
     @POSIX
-    def test_a_model_and_its_page(self, tables):
+    def test_a_model_and_its_page(self, copies, tables):
         model = (tables / "model.skops").read_bytes()
-        result = run(
+        result = copies.run(
             "fit", "points.csv", "pairs.csv", "-o", "model.skops", "--report",
             "page.html", cwd=tables, limit=2000,
         )  # fmt: skip
@@ -253,8 +212,8 @@ class TestRoom:
         assert names(tables) == TABLES
 
     @POSIX
-    def test_practice_tables(self, tmp_path):
-        result = run("datasets", "cancer", "-o", "new", cwd=tmp_path, limit=1000)
+    def test_practice_tables(self, copies, tmp_path):
+        result = copies.run("datasets", "cancer", "-o", "new", cwd=tmp_path, limit=1000)
         assert result.returncode == 1
         assert "points.csv could not be written" in result.stderr
         assert names(tmp_path) == []
@@ -285,32 +244,34 @@ class TestPrinting:
             (["--help"], ""),
         ],
     )
-    def test_a_full_standard_output_is_told(self, tables, words, written):
+    def test_a_full_standard_output_is_told(self, copies, tables, words, written):
         with Path("/dev/full").open("w") as full:
-            result = run(*words, cwd=tables, stdout=full)
+            result = copies.run(*words, cwd=tables, stdout=full)
         told = "the result could not be printed on standard output: No space left on "
         told += "device" + f"; written: {written}" * bool(written) + "\n"
         assert (result.returncode, result.stderr) == (3, told)
         assert not written or (tables / written).exists()
 
     @FULL
-    def test_neither_can_be_printed_on(self, tables):
+    def test_neither_can_be_printed_on(self, copies, tables):
         with Path("/dev/full").open("w") as full:
-            result = run(
+            result = copies.run(
                 "predict", "model.skops", "points.csv", "-o", "out.csv", cwd=tables,
                 stdout=full, stderr=full,
             )  # fmt: skip
             assert result.returncode == 3
-            result = run("check", "points.csv", "none.csv", stderr=full, cwd=tables)
+            result = copies.run(
+                "check", "points.csv", "none.csv", stderr=full, cwd=tables
+            )
         assert result.returncode == 2
         assert (tables / "out.csv").exists()
 
     @POSIX
-    def test_a_reader_that_has_had_enough(self, tables):
+    def test_a_reader_that_has_had_enough(self, copies, tables):
         read, write = os.pipe()
         os.close(read)
         try:
-            result = run(
+            result = copies.run(
                 "predict", "model.skops", "points.csv", "-o", "out.csv", cwd=tables,
                 stdout=write,
             )  # fmt: skip
@@ -321,9 +282,14 @@ class TestPrinting:
 
     @POSIX
     def test_no_standard_output_at_all(self, tables):
-        result = run(
-            "predict", "model.skops", "points.csv", "-o", "out.csv", cwd=tables,
-            stdout=None, preexec_fn=lambda: os.close(1),
+        # Not a copy: what Python makes of a stream that is not there counts here.
+        result = subprocess.run(
+            [
+                sys.executable, "-W", "error", "-m", "pairlearn",
+                "predict", "model.skops", "points.csv", "-o", "out.csv",
+            ],
+            stderr=subprocess.PIPE, text=True, timeout=600, check=False, cwd=tables,
+            preexec_fn=lambda: os.close(1),
         )  # fmt: skip
         assert (result.returncode, result.stderr) == (0, "")
         assert len((tables / "out.csv").read_text().splitlines()) == 161
