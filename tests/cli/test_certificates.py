@@ -204,6 +204,7 @@ def few_rows(folder, names, seed):
     return folder / "points.csv", write_pairs(folder / "pairs.csv", index, y, names)
 
 
+@pytest.mark.usefixtures("quick")
 class TestRowsThatRepeat:
     def test_ids_decide_and_it_is_told(self, tmp_path):
         tables = few_rows(tmp_path, [f"p{k}" for k in range(300)], 0)
@@ -285,6 +286,7 @@ def fit_noisy(noisy, noise):
     return summary, about, min(error, 1 - error)
 
 
+@pytest.mark.usefixtures("quick")
 class TestNoise:
     @pytest.mark.parametrize("noise", [0.2, (0.8, 0.2)])
     def test_given_rates_are_not_held_against_the_model(self, noisy, noise):
@@ -392,6 +394,7 @@ class TestTwins:
         found = with_ids.certify(*tables)
         assert (found.certificate.n_pairs, found.n_shared) == (50, 50)
 
+    @pytest.mark.usefixtures("quick")
     def test_rows_that_repeat_by_nature_are_told(self, tmp_path):
         tables = few_rows(tmp_path, [f"p{k}" for k in range(300)], 0)
         summary, _ = fit_tables(*tables, {}, FitOptions())
@@ -411,6 +414,7 @@ class TestTwins:
         assert len(set(told)) == len(told)
 
 
+@pytest.mark.usefixtures("quick")
 class TestHardPairs:
     def test_left_out_pairs_are_told_beside_the_certificate(self, with_ids, tmp_path):
         points, y, rng = two_groups(200, seed=3)
@@ -433,6 +437,7 @@ class TestHardPairs:
         assert any(told in note for note in summary.notes)
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("n_pairs", "shared", "says"),
     [

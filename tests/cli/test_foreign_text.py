@@ -1,5 +1,6 @@
 """Text from files is shown as it is: no format, no markup, no formula, no program."""
 
+import json
 import os
 import subprocess
 import sys
@@ -139,6 +140,19 @@ def test_an_id_column_with_such_a_name(points, tmp_path):
     assert "the column name '=id' begin with" in result.stdout
 
 
+# Commands one after another, since starting Python takes longer than they do.
+IN_TURN = """
+import json, sys
+from pairlearn.cli import main
+for words in json.loads(sys.argv[1]):
+    sys.argv[1:] = words
+    try:
+        main()
+    except SystemExit:
+        print("the end", flush=True)
+"""
+
+
 def test_names_are_no_markup_on_the_terminal(points, tmp_path):
     """In a process of its own, as if on a terminal, where markup would count."""
     points.columns = [MARKUP, "\x1b]0;title\x07"]
@@ -146,16 +160,19 @@ def test_names_are_no_markup_on_the_terminal(points, tmp_path):
     save(model, tmp_path / "model.skops")
     points.to_csv(tmp_path / "points.csv", index=False)
     env = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": "200"}
-    for words in (
+    commands = [
         ["predict", "model.skops", "points.csv", "-o", "out.csv"],
         ["explain", "model.skops"],
         ["explain", "[/bold]none[/].skops"],
-    ):
-        result = subprocess.run(
-            [sys.executable, "-m", "pairlearn", *words], capture_output=True,
-            text=True, cwd=tmp_path, env=env, timeout=300, check=False,
-        )  # fmt: skip
-        out = result.stdout + result.stderr
+    ]
+    result = subprocess.run(
+        [sys.executable, "-c", IN_TURN, json.dumps(commands)],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path,
+        env=env, timeout=600, check=True,
+    )  # fmt: skip
+    said = result.stdout.split("the end\n")
+    assert said.pop() == ""
+    for words, out in zip(commands, said, strict=True):
         assert "Traceback" not in out
         assert ("[/bold]none[/]" if "none" in words[1] else MARKUP) in out
         assert "\x1b]" not in out
