@@ -72,9 +72,13 @@ def test_pages_with_code_are_found():
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=name)
-def test_code_blocks_run(page, tmp_path, monkeypatch):
+def test_code_blocks_run(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     text, namespace = page.read_text(), {}
+    # The front page, and what pages assert of results, is true of the whole choice of a
+    # classifier; to see that the blocks of the other pages run, a part of it will do.
+    if page.name != "README.md" and not re.search(r"^ *assert ", text, re.MULTILINE):
+        request.getfixturevalue("quick")
     for block in BLOCK.finditer(text):
         line = text[: block.start()].count("\n") + 1
         if block.group(1) == "bash":
