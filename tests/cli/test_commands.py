@@ -74,6 +74,7 @@ class TestFit:
         two = pairlearn.load(tmp_path / "again.skops").decision_function(points)
         assert np.array_equal(one, two)
 
+    @pytest.mark.usefixtures("quick")
     def test_few_pairs_and_no_names(self, tmp_path):
         make_tables(tmp_path, n_pairs=40)
         result = call(
@@ -140,6 +141,7 @@ class TestFit:
         assert old.read_bytes() == b"old"
         assert {path.name for path in tmp_path.iterdir()} == {"m.skops", "pairs.csv"}
 
+    @pytest.mark.usefixtures("quick")
     def test_answers_that_columns_do_not_explain_are_told(self, tmp_path):
         make_tables(tmp_path, n_pairs=120)
         pairs = pd.read_csv(tmp_path / "pairs.csv")

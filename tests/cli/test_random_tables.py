@@ -117,7 +117,7 @@ def test_check_of_mutated_tables(folder, points, pairs):
     call(folder, "check", folder / "points.csv", folder / "pairs.csv")
 
 
-@settings(max_examples=60, **SETTINGS)
+@settings(max_examples=30, **SETTINGS)
 @given(pairs=mutated(PAIRS), suffix=st.sampled_from(["csv", "tsv", "txt"]))
 def test_check_of_mutated_answers(folder, pairs, suffix):
     clear(folder)
@@ -126,7 +126,7 @@ def test_check_of_mutated_answers(folder, pairs, suffix):
     call(folder, "check", folder / "points.csv", folder / f"pairs.{suffix}", "--soft")
 
 
-@settings(max_examples=40, **SETTINGS)
+@settings(max_examples=20, **SETTINGS)
 @given(
     content=st.one_of(st.binary(max_size=200), st.sampled_from(NASTY)),
     suffix=st.sampled_from(["csv", "parquet", "arrow", "feather", "ipc"]),
@@ -261,7 +261,7 @@ def model(tmp_path_factory):
     return folder / "model.skops"
 
 
-@settings(max_examples=40, **SETTINGS)
+@settings(max_examples=20, **SETTINGS)
 @given(points=mutated(POINTS), suffix=st.sampled_from(["csv", "parquet"]))
 def test_predict_of_mutated_tables(folder, model, points, suffix):
     clear(folder)

@@ -50,6 +50,7 @@ NEAR = {"sparse": 1e-6, "float64": 1e-6, "float32": 2e-3}
 
 
 class TestEstimators:
+    @pytest.mark.usefixtures("quick")
     @every_device
     @pytest.mark.parametrize("kind", ["sparse", "float64", "float32"])
     @pytest.mark.parametrize("name", ESTIMATORS)
