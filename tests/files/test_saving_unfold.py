@@ -14,7 +14,6 @@ from sklearn.preprocessing import OneHotEncoder
 
 from pairlearn import CIPSClassifier, load
 from pairlearn.files.archive import HEADER, SCHEMA
-from tests.support.limited import Limited
 from tests.support.model_files import (
     json_node,
     members_of,
@@ -34,12 +33,6 @@ ANY, EACH = 64_000_000, 60
 PRIME = 2**61 - 1
 HERE = "HERE"
 LOSSES, LINEAR = "pairlearn.engine.losses", "pairlearn.models.linear"
-
-
-@pytest.fixture(scope="module")
-def limited():
-    with Limited() as process:
-        yield process
 
 
 def listed(*nodes):
