@@ -113,7 +113,7 @@ def agree(cells):
     assert see(fast) == see(one_by_one(cells))
 
 
-@settings(max_examples=400, **SETTINGS)
+@settings(max_examples=200, **SETTINGS)
 @given(columns())
 @example(NASTY)
 @example(["1.234", *["5"] * HEAD, "x"])
@@ -128,7 +128,7 @@ def test_a_single_cell_of_text(cell):
     agree([cell, None])
 
 
-@settings(max_examples=300, **SETTINGS)
+@settings(max_examples=150, **SETTINGS)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_floats_are_read_to_the_bit(numbers):
     for form in (repr, "{:.3g}".format, "{:.25e}".format, "{:+.17g}".format):

@@ -2,17 +2,23 @@
 
 import pytest
 
-from tests.fuzz.flips import MOST_MEMORY, fuzz, is_fault
-from tests.fuzz.subjects import SUBJECTS
+from tests.fuzz.flips import MOST_MEMORY, Worker, fuzz, is_fault
+from tests.fuzz.subjects import SUBJECTS, TABLES
 
-N_CASES = {"arrow": 60, "feather": 60, "parquet": 60, "csv": 40}
+
+@pytest.fixture(scope="module")
+def worker():
+    with Worker() as process:
+        yield process
 
 
 @pytest.mark.parametrize("kind", SUBJECTS)
-def test_flipped_bits(kind):
-    # Others than those of `make fuzz`, which begins at 0.
-    results = fuzz(kind, N_CASES.get(kind, 30), first=100_000)
-    assert len(results) == N_CASES.get(kind, 30)
+def test_flipped_bits(kind, worker):
+    # Others than those of `make fuzz`, which begins at 0. A table takes longer: it is
+    # read four times.
+    n_cases = 20 if kind in TABLES else 30
+    results = fuzz(kind, n_cases, first=100_020, worker=worker)
+    assert len(results) == n_cases
     assert not [result for result in results if is_fault(kind, result)]
     refused = [result for result in results if result["outcome"] == "refused"]
     assert len(refused) > len(results) / 5

@@ -66,6 +66,7 @@ TREES = [
 
 
 @pytest.mark.parametrize("name", IN_NUMPY)
+@pytest.mark.usefixtures("quick")
 def test_every_estimator_is_the_same_after_loading(name, blobs, blob_pairs, tmp_path):
     model = clone(IN_NUMPY[name]).fit(*blob_pairs)
     again = round_trip(model, tmp_path)
@@ -75,6 +76,7 @@ def test_every_estimator_is_the_same_after_loading(name, blobs, blob_pairs, tmp_
     assert fitted == {key for key in vars(again) if key.endswith("_")}
 
 
+@pytest.mark.usefixtures("quick")
 def test_what_a_fitted_model_tells_is_kept(blobs, blob_pairs, tmp_path):
     model = PairClassifier(majority=1, random_state=0).fit(*blob_pairs)
     again = round_trip(model, tmp_path)
@@ -90,6 +92,7 @@ def test_what_a_fitted_model_tells_is_kept(blobs, blob_pairs, tmp_path):
     assert_same(clone(again).fit(*blob_pairs), model, X)
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_pipeline_of_columns(blobs, blob_pairs, tmp_path):
     X, _ = blobs
     table = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])

@@ -78,9 +78,9 @@ print(n_refused)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
-@pytest.mark.parametrize(("name", "n_flips"), [("cips", 600), ("columns", 400)])
-def test_a_thousand_flipped_bits_never_load_as_another_model(name, n_flips, tmp_path):
-    """Within a gigabyte, and half a minute each."""
+@pytest.mark.parametrize(("name", "n_flips"), [("cips", 200), ("columns", 100)])
+def test_flipped_bits_never_load_as_another_model(name, n_flips, tmp_path):
+    """Within a gigabyte, and half a minute each; `make fuzz` flips more."""
     path = Path(__file__).parent / "stored" / f"{name}-0.1.0.skops"
     done = subprocess.run(
         [sys.executable, "-c", FLIPS, path, tmp_path / "bad.skops", str(n_flips)],
@@ -163,11 +163,11 @@ def test_headers_that_are_no_dict(model_file, tmp_path):
 
 def test_bombs_are_refused_before_they_unfold(model_file, tmp_path):
     members = members_of(model_file[0].read_bytes())
-    bomb = {**members, "0.npy": bytes(50_000_000)}
+    bomb = {**members, "0.npy": bytes(5_000_000)}
     assert "is compressed" in refused(zipped(bomb, compress=True), tmp_path)
-    bomb = {HEADER: members[HEADER], SCHEMA: b" " * 110_000_000}
+    bomb = {HEADER: members[HEADER], SCHEMA: b" " * 51_000_000}
     message = refused(zipped(bomb, compress=True), tmp_path)
-    assert "claims to have 110000000 bytes" in message
+    assert "claims to have 51000000 bytes" in message
     # An array whose header asks for more than there is.
     header = io.BytesIO()
     npy.write_array_header_1_0(
@@ -245,9 +245,9 @@ def test_long_text_is_stored_as_it_is(tmp_path):
     model = CIPSClassifier()
     rng = np.random.default_rng(0)
     values = {
-        "an array": np.array([f"word {k}" for k in range(60_000)], dtype=object),
-        "a list": [None, True, -1.5, "\u0437"] * 60_000,
-        "a dict": {f"word {k}": int(rng.integers(99)) for k in range(60_000)},
+        "an array": np.array([f"word {k:045}" for k in range(8_000)], dtype=object),
+        "a list": [None, True, -1.5, "\u0437"] * 10_000,
+        "a dict": {f"word {k:045}": int(rng.integers(99)) for k in range(8_000)},
         "letters": "\ud800\u2028\U0001f600" * 99,
     }
     for extra in ({}, values):
@@ -259,7 +259,7 @@ def test_long_text_is_stored_as_it_is(tmp_path):
         assert info.compress_type == kind
         assert (info.file_size > 1_000_000) == bool(extra)
         # Plain values take few bytes each.
-        assert info.file_size < 4_500_000
+        assert info.file_size < 1_500_000
         again = load(path).extra_
         assert repr(again) == repr(extra)
         assert [type(value) for value in again.values()] == [

@@ -31,7 +31,6 @@ from pairlearn.files.saving import ModelFileError
 from pairlearn.files.trusted_sklearn import REVIEWED, why_not
 from pairlearn.files.trusted_types import SPECIAL, TYPES
 from tests.fuzz.models import fitted, points
-from tests.support.limited import Limited
 from tests.support.model_files import (
     attribute,
     forged,
@@ -42,12 +41,6 @@ from tests.support.model_files import (
     saved,
     unchecked,
 )
-
-
-@pytest.fixture(scope="module")
-def limited():
-    with Limited() as process:
-        yield process
 
 
 def int32(*values):

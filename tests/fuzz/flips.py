@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.fuzz.subjects import SUBJECTS, TABLES
 
-__all__ = ["fuzz", "is_fault", "main"]
+__all__ = ["Worker", "fuzz", "is_fault", "main"]
 
 MOST_MEMORY = 2**30
 # By the clock, for a case that only waits, and to import everything and make the files.
@@ -42,7 +42,85 @@ def is_fault(kind, result):
     return result["outcome"] not in GOOD + (UNCHECKED if without else ())
 
 
-def fuzz(kind, n_cases, first=0):
+class Worker:
+    """A process that has imported everything, and reads files in copies of itself."""
+
+    def __enter__(self):
+        # All append to it, so that reading here does not move where they write.
+        self.errors = tempfile.TemporaryFile("a+")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.fuzz.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            cwd=Path(__file__).parents[2],
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        self.lines = queue.Queue()
+        self.listener = threading.Thread(target=self._listen)
+        self.listener.start()
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.listener.join()
+        self.process.wait()
+        self.process.stdout.close()
+        self.errors.close()
+
+    def _listen(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put('{"exit": 1}')
+
+    def told(self, copy):
+        """What is told next; the copy is ended if it says nothing."""
+        try:
+            line = self.lines.get(timeout=PATIENCE)
+        except queue.Empty:
+            os.kill(copy, signal.SIGKILL)
+            line = self.lines.get()
+        return json.loads(line)
+
+    def read(self, kind, first, last):
+        """Damage and read files; return what became of them until the copy ended."""
+        before = self.errors.seek(0, os.SEEK_END)
+        results, running, copy, code = [], None, self.process.pid, None
+        with tempfile.TemporaryDirectory() as folder:
+            print(
+                json.dumps([kind, folder, first, last]),
+                file=self.process.stdin,
+                flush=True,
+            )
+            while code is None:
+                said = self.told(copy)
+                copy = said.get("process", copy)
+                running = said.get("case", running)
+                code = said.get("exit")
+                if "outcome" in said:
+                    results.append(said)
+                    if said["peak"] > MOST_MEMORY:
+                        # The most is of the whole process: the next one begins anew.
+                        os.kill(copy, signal.SIGKILL)
+                        while code is None:
+                            code = self.told(copy).get("exit")
+                        return results
+        self.errors.seek(before)
+        errors = self.errors.read()[-1500:]
+        if running is None:
+            raise RuntimeError(f"the files of {kind} could not be made:\n{errors}")
+        if not results or results[-1]["case"] != running:
+            name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            # SIGXCPU: its time was over; SIGKILL: ours was.
+            how = "hang" if name in ("SIGXCPU", "SIGKILL") else "crash"
+            detail = f"{name}\n{errors}"
+            fault = {"case": running, "outcome": how, "detail": detail, "peak": 0}
+            results.append({**fault, "file": ""})
+        return results
+
+
+def fuzz(kind, n_cases, first=0, worker=None):
     """Damage files of a kind; return what became of each, by its number.
 
     Parameters
@@ -53,69 +131,23 @@ def fuzz(kind, n_cases, first=0):
         How many files to damage.
     first : int
         Number of the first case, which decides what is flipped.
+    worker : Worker, optional
+        The process that reads them, if there is one already.
 
     Returns
     -------
     list of dict
         With "case", "file", "outcome", "detail" and "peak".
     """
+    if worker is None:
+        with Worker() as worker:
+            return fuzz(kind, n_cases, first, worker)
     results, last = [], first + n_cases
     while first < last:
-        results += _one_process(kind, first, last)
+        results += worker.read(kind, first, last)
         # A process that was ended by a case is followed by another.
         first = results[-1]["case"] + 1
     return results
-
-
-def _one_process(kind, first, last):
-    """What became of the cases until the process ended."""
-    with tempfile.TemporaryDirectory() as folder:
-        words = ["-m", "tests.fuzz.worker", kind, folder, str(first), str(last)]
-        with (
-            tempfile.TemporaryFile("w+") as errors,
-            subprocess.Popen(
-                [sys.executable, *words],
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                cwd=Path(__file__).parents[2],
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
-            ) as process,
-        ):
-            lines = queue.Queue()
-            threading.Thread(
-                target=lambda: [*map(lines.put, process.stdout), lines.put("")]
-            ).start()
-            results, running = [], None
-            while True:
-                try:
-                    line = lines.get(timeout=PATIENCE)
-                except queue.Empty:
-                    process.kill()
-                    line = ""
-                if not line:
-                    break
-                said = json.loads(line)
-                running = said.get("case", running)
-                if "outcome" in said:
-                    results.append(said)
-                    if said["peak"] > MOST_MEMORY:
-                        # The most is of the whole process: the next one begins anew.
-                        process.kill()
-                        return results
-            code = process.wait()
-            errors.seek(0)
-            told = errors.read()[-1500:]
-        if running is None:
-            raise RuntimeError(f"the files of {kind} could not be made:\n{told}")
-        if not results or results[-1]["case"] != running:
-            name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            # SIGXCPU: its time was over; SIGKILL: ours was.
-            how = "hang" if name in ("SIGXCPU", "SIGKILL") else "crash"
-            detail = f"{name}\n{told}"
-            fault = {"case": running, "outcome": how, "detail": detail, "peak": 0}
-            results.append({**fault, "file": ""})
-        return results
 
 
 def main():

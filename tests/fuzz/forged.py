@@ -24,6 +24,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import skops.io  # noqa: F401 - here, since each child would import it anew
 from scipy import sparse
 
 from pairlearn import load

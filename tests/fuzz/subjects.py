@@ -23,7 +23,9 @@ class Refused(Exception):  # noqa: N818 - it is what should happen
 def skops_files(folder):
     """A linear classifier, and a default one of the command line."""
     from pairlearn import CIPSClassifier, Pairs, save
+    from pairlearn.cli.quick_imports import import_skops
 
+    import_skops()
     X = np.random.default_rng(0).normal(size=(N_POINTS, 2))
     pairs, t = Pairs.sample(X, 30, X[:, 0] > 0, random_state=0)
     model = CIPSClassifier(classes=("no", "yes"), random_state=0).fit(pairs, t)

@@ -1,13 +1,16 @@
 """A process that makes files of one kind, damages them and reads them.
 
-It prints a line of JSON before and after each case, so that whoever waits for it knows
-which case ended it.
+It is a copy of one that has imported what all kinds need, and waits for lines of JSON:
+the kind, a folder, the first case and the end. The copy prints a line of JSON before
+and after each case, so that whoever waits for it knows which case ended it.
 """
 
 import hashlib
 import json
+import os
 import resource
 import sys
+import tempfile
 import traceback
 import warnings
 from pathlib import Path
@@ -60,8 +63,27 @@ def limit_time():
 
 
 def main():
+    """Import, and then go through cases in a copy of this process for each line."""
+    with tempfile.TemporaryDirectory() as folder:
+        make, read = SUBJECTS["csv"]
+        read(make(Path(folder))[0])
+    for line in sys.stdin:
+        kind, folder, first, last = json.loads(line)
+        child = os.fork()
+        if not child:
+            try:
+                work(kind, Path(folder), first, last)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(json.dumps({"exit": status}), flush=True)
+
+
+def work(kind, folder, first, last):
     """Go through cases `first` to `last` of a kind, in a folder."""
-    kind, folder, first, last = sys.argv[1], Path(sys.argv[2]), *map(int, sys.argv[3:])
+    print(json.dumps({"process": os.getpid()}), flush=True)
     make, read = SUBJECTS[kind]
     paths = make(folder)
     whole = [(path, path.read_bytes(), read(path)) for path in paths]
@@ -69,7 +91,6 @@ def main():
         # A training that goes on writes its checkpoint.
         path.write_bytes(data)
         assert outcome(read, path, expected) == ("same", "")
-    print(json.dumps({"ready": first}), flush=True)
     for case in range(first, last):
         path, data, expected = whole[case % len(whole)]
         print(json.dumps({"case": case}), flush=True)

@@ -179,14 +179,14 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
     >>> from pairlearn import LinkClassifier, clustering_error
     >>> from pairlearn.datasets import link_pairs
     >>> rng = np.random.default_rng(0)
-    >>> y = rng.random(3000) < 0.35
-    >>> X = rng.normal(size=(3000, 5)) + 2 * y[:, None] * np.eye(5)[0]
-    >>> couples = rng.integers(3000, size=(18000, 2))
+    >>> y = rng.random(1000) < 0.35
+    >>> X = rng.normal(size=(1000, 5)) + 2 * y[:, None] * np.eye(5)[0]
+    >>> couples = rng.integers(1000, size=(6000, 2))
     >>> same = y[couples[:, 0]] == y[couples[:, 1]]
-    >>> links = couples[rng.random(18000) < np.where(same, 0.5, 0.05)]
+    >>> links = couples[rng.random(6000) < np.where(same, 0.5, 0.05)]
     >>> pairs, t = link_pairs(X, links, random_state=0)
     >>> clf = LinkClassifier(random_state=0).fit(pairs, t)
-    >>> clustering_error(y, clf.predict(X)) < 0.16  # 0.147 with all labels
+    >>> clustering_error(y, clf.predict(X)) < 0.15  # 0.129 with all labels
     True
     """
 
