@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pairlearn
+from pairlearn.cli import main
 
 EXTRAS = [
     "typer", "rich", "matplotlib", "pandas", "polars", "torch", "triton", "numba",
@@ -102,11 +103,16 @@ def test_demo_writes_its_figure_and_nothing_else(tmp_path):
     ("out", "code", "message"),
     [("no/such/a.png", 1, "no folder"), ("a.foo", 2, "must end in one of .png")],
 )
-def test_demo_that_cannot_write(tmp_path, out, code, message):
-    result = run("-m", "pairlearn", "demo", "--out", out, cwd=tmp_path)
-    assert result.returncode == code
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
+def test_demo_that_cannot_write(tmp_path, monkeypatch, capsys, out, code, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["pairlearn", "demo", "--out", out])
+    # Any other error would be a traceback.
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
+    complaints = capsys.readouterr().err
+    assert message in complaints
+    assert "Traceback" not in complaints
     assert list(tmp_path.iterdir()) == []
 
 

@@ -234,8 +234,8 @@ def test_a_long_table_is_cut():
 
 def test_more_classes_than_said_are_suspected():
     """Six groups, taken for two: most pairs of one class seem to differ."""
-    X, y = make_blobs(1600, centers=6, random_state=0, cluster_std=0.5)
-    pairs, t = Pairs.sample(X, 800, y, random_state=0)
+    X, y = make_blobs(800, centers=6, random_state=0, cluster_std=0.5)
+    pairs, t = Pairs.sample(X, 400, y, random_state=0)
     with pytest.warns(UserWarning, match="more than n_classes=2"):
         PairClassifier(random_state=0).fit(pairs, t)
 

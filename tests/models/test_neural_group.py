@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -41,9 +42,10 @@ SHARED = {"hidden": [8], "lr": 0.02, "validation_size": 0.3, "precision": "float
 SHARED |= {"device": "cpu", "random_state": 0}
 
 BEGIN = """
-import json, os, sys, warnings
+import gc, json, os, sys, warnings
 from pathlib import Path
 import numpy as np
+import torch._dynamo  # which the first optimiser does else
 import torch.distributed as dist
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState, GradientState, PartialState
@@ -52,6 +54,12 @@ from pairlearn import Pairs
 from pairlearn.models.neural import DeepMetricClassifier, PairNet
 
 warnings.filterwarnings("ignore", "the network puts all points")
+# A fit collects garbage; to look through all that was imported takes longer than it.
+gc.freeze()
+if "RANK" not in os.environ:
+    # Started by hand: to import all this twice would take longer than to train.
+    second = os.fork()
+    os.environ |= dict.fromkeys(["RANK", "LOCAL_RANK"], "0" if second else "1")
 folder, rank = Path(sys.argv[1]), os.environ["RANK"]
 with np.load(folder / "data.npz") as data:
     X, pairs, t = data["X"], Pairs(data["X"], data["index"]), data["t"]
@@ -72,6 +80,8 @@ def left():
 
 END = """
 (folder / f"{rank}.json").write_text(json.dumps(said))
+if globals().get("second"):
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(second, 0)[1]))
 """
 
 LEARN = """
@@ -162,19 +172,18 @@ def run(folder, script, start):
 def by_torchrun(*arguments):
     # It takes a free port by itself.
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    finish([launch([*command, "--nproc_per_node=2", *arguments])])
+    finish(launch([*command, "--nproc_per_node=2", *arguments]))
 
 
 def by_hand(*arguments):
-    """Start two processes, of which the first holds the place to meet."""
+    """Start two processes without a launcher; the first holds the place to meet."""
     with socket.socket() as free:
         # Ours until the end, so that nobody else is given it; who is told may listen.
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
         where = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2"}
-        command = [sys.executable, *arguments]
-        finish([launch(command, RANK=r, LOCAL_RANK=r, **where) for r in ("0", "1")])
+        finish(launch([sys.executable, *arguments], **where))
 
 
 def launch(command, **variables):
@@ -188,34 +197,44 @@ def launch(command, **variables):
     )
 
 
-def finish(processes):
-    """Wait for all, and show what they printed if one fails or hangs."""
-    outputs = []
+def finish(process):
+    """Wait for it, and show what it printed if it fails or hangs."""
     try:
-        outputs = [process.communicate(timeout=LONG)[0] for process in processes]
+        output, _ = process.communicate(timeout=LONG)
     except subprocess.TimeoutExpired:
         pytest.fail("the processes hang")
     finally:
-        for process in processes:
-            if process.poll() is None:
-                # Also those that a launcher has started.
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-    codes = [process.returncode for process in processes]
-    assert codes == [0] * len(codes), "\n".join([str(codes), *outputs])
+        if process.poll() is None:
+            # Also those that it has started.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    assert process.returncode == 0, f"{process.returncode}\n{output}"
     # Not even a warning of torch that a group was left behind.
-    assert "destroy_process_group() was not called" not in "".join(outputs)
+    assert "destroy_process_group() was not called" not in output
 
 
 GONE = {"threads": [], "states": [], "group": False}
 needs_groups = pytest.mark.skipif(os.name != "posix", reason="no process groups there")
 
 
-@needs_groups
-@pytest.mark.parametrize("start", [by_torchrun, by_hand])
-def test_two_processes_end_as_one(start, tmp_path):
+@pytest.fixture(scope="module")
+def with_torchrun(tmp_path_factory):
+    """What two processes of torchrun learn, then what they say of mishaps."""
     pytest.importorskip("accelerate")
-    first, second = run(tmp_path, LEARN, start)
+    return run(tmp_path_factory.mktemp("torchrun"), LEARN + MISHAPS, by_torchrun)
+
+
+@pytest.fixture(scope="module")
+def with_hands(tmp_path_factory):
+    pytest.importorskip("accelerate")
+    return run(tmp_path_factory.mktemp("hands"), LEARN, by_hand)
+
+
+@needs_groups
+@pytest.mark.parametrize("both", ["with_hands", "with_torchrun"])
+def test_two_processes_end_as_one(both, request):
+    both = request.getfixturevalue(both)
+    first, second = ({name: said[name] for name in CASES} for said in both)
     assert first == second
     uneven = first.pop("uneven")
     assert uneven["error"].startswith("batch_size=21 cannot be shared evenly by 2 pr")
@@ -235,9 +254,8 @@ def test_two_processes_end_as_one(start, tmp_path):
 
 
 @needs_groups
-def test_processes_part_whatever_happens(tmp_path):
-    pytest.importorskip("accelerate")
-    both = run(tmp_path, MISHAPS, by_torchrun)
+def test_processes_part_whatever_happens(with_torchrun):
+    both = deepcopy(with_torchrun)
     for name, broken, error in [
         ("error in 1", 1, "RuntimeError"),
         ("Ctrl-C in 0", 0, "KeyboardInterrupt"),

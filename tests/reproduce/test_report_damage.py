@@ -17,6 +17,7 @@ from pairlearn.reproduce.store import FILE_NAME, Store, StoreError, Trial
 from tests.support.report_rows import (
     assignment_rows,
     fill,
+    markdown_of,
     method_rows,
     naive_rows,
     prior_rows,
@@ -70,7 +71,7 @@ def test_changed_bytes_are_found_or_do_not_matter(folder, seed):
     whole, expected = path.read_bytes(), contents(folder)
     rng = np.random.default_rng(seed)
     n_refused = 0
-    for k in range(150):
+    for k in range(60):
         content = bytearray(whole)
         place = int(rng.integers(len(content)))
         if k % 3 == 0:
@@ -88,7 +89,7 @@ def test_changed_bytes_are_found_or_do_not_matter(folder, seed):
         else:
             assert found == expected
     # Many bytes of the file are free, and most are not.
-    assert 30 < n_refused < 150
+    assert 12 < n_refused < 60
 
 
 @pytest.mark.parametrize("n_bytes", [1, 100, 4000, 5000])
@@ -172,8 +173,7 @@ def test_damaged_trials_are_run_again(tmp_path):
     name, options = SMALL
     reproduce([name], tmp_path, options)
     before = contents(tmp_path)
-    write_report(tmp_path)
-    page = (tmp_path / "report.md").read_text()
+    page = markdown_of(tmp_path)
     alter(tmp_path, "UPDATE trials SET results = '{\"wrong\": 777777}' WHERE rowid = 3")
     alter(tmp_path, "UPDATE trials SET seed = 5 WHERE rowid = 4")
     with pytest.raises(StoreError, match="2 trial"):
@@ -186,8 +186,7 @@ def test_damaged_trials_are_run_again(tmp_path):
     assert told == [2]
     assert left == [(2, len(before[1]) - 2)]
     assert contents(tmp_path)[1] == before[1]
-    write_report(tmp_path)
-    again = (tmp_path / "report.md").read_text()
+    again = markdown_of(tmp_path)
     table = page[: page.index("## Settings")]
     assert again[: again.index("## Settings")] == table
     # With nothing damaged nobody is told anything.

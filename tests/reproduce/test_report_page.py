@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pairlearn.reproduce.report import build, page, prior, write_report
-from pairlearn.reproduce.report.markdown import demote
+from pairlearn.reproduce.report import TITLE, build, page, prior, write_report
+from pairlearn.reproduce.report.markdown import demote, render
 from pairlearn.reproduce.report.paper import METHODS
 from pairlearn.reproduce.report.paper import tabular as printed
 from tests.support.report_rows import as_frame, every_row, fill, prior_rows
@@ -130,8 +130,9 @@ def test_same_store_gives_same_bytes(full, tmp_path):
     assert {path.name: path.read_bytes() for path in made} == before
 
 
-def test_summary_counts_the_verdicts(full):
+def test_summary_counts_the_verdicts(full, markdown):
     summary, *sections = build(full[0])
+    assert render(TITLE, [summary, *sections]) == markdown
     checks = [check for section in sections for check in section.checks]
     assert len(checks) == 24
     assert f"Of {len(checks)} checks" in summary.blocks[1].text

@@ -10,6 +10,7 @@ from tests.support.report_rows import (
     check_of,
     every_row,
     fill,
+    markdown_of,
     method_rows,
     pubmed_rows,
     size_rows,
@@ -62,8 +63,7 @@ def test_versions(tmp_path):
     fill(tmp_path, [row for row in rows if row[0].seed < 2])
     later = [row for row in rows if row[0].dataset == "w8a"]
     fill(tmp_path, later, {"pairlearn": "1.0", "commit": "d"})
-    write_report(tmp_path)
-    text = (tmp_path / "report.md").read_text()
+    text = markdown_of(tmp_path)
     assert "- `table-tabular`: commit abc and d: 24 numbers (w8a 100 CIPS, " in text
     assert "banana 100 " not in text
     assert "| 1 | 1.0 | abc | " in text
@@ -81,8 +81,7 @@ def test_one_setting_for_each_number(tmp_path):
         if t.seed < 2 and t.method == "CIPS"
     ]
     fill(tmp_path, [*quick, *full])
-    write_report(tmp_path)
-    text = (tmp_path / "report.md").read_text()
+    text = markdown_of(tmp_path)
     assert (
         "2 trials with `epochs = 5`; shown: 20 with no further settings, which are more"
     ) in text
@@ -106,8 +105,7 @@ def test_failures_are_shown(tmp_path):
     assert check.label == "holds"
     assert check.number.endswith("; without 6 trials that failed")
     assert check_of(section, "CIPS, MCL and SV").number.count("failed") == 0
-    write_report(tmp_path)
-    text = (tmp_path / "report.md").read_text()
+    text = markdown_of(tmp_path)
     assert text.count("[2 of 20 failed]") == 3
     assert "**Failed:** 6 trials, which are in no number here." in text
     assert (
@@ -270,8 +268,7 @@ def test_notes_in_another_encoding(tmp_path):
 def test_versions_that_older_runs_have_not(tmp_path):
     fill(tmp_path, method_rows(), {"pairlearn": "1.0"})
     fill(tmp_path, pubmed_rows(), {"pairlearn": "1.0", "commit": "abc"})
-    write_report(tmp_path)
-    text = (tmp_path / "report.md").read_text()
+    text = markdown_of(tmp_path)
     assert "| runs | pairlearn | commit | started | trials |" in text
     assert "| 1 | 1.0 | – | " in text
     assert "| 2 | 1.0 | abc | " in text
@@ -280,7 +277,6 @@ def test_versions_that_older_runs_have_not(tmp_path):
 def test_how_to_make_a_partial_report_again(tmp_path):
     command = "pairlearn reproduce table-methods --quick"
     fill(tmp_path, method_rows(), command=command)
-    write_report(tmp_path)
-    text = (tmp_path / "report.md").read_text()
+    text = markdown_of(tmp_path)
     assert f"- `{command}`\n\nTo make this report again: the commands above" in text
     assert "each with `--out DIR`, then `pairlearn report DIR`. For the full" in text

@@ -13,14 +13,17 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from pairlearn.cli.app import app
 from pairlearn.reproduce import runner
 from pairlearn.reproduce.experiment import Experiment, Options
 from pairlearn.reproduce.methods import METHODS
 from pairlearn.reproduce.runner import EXPERIMENTS, Done, execute, plan, reproduce
 from pairlearn.reproduce.store import FILE_NAME, Store, Trial
 
-SMALL = ("fig-assignment", "fig-naive-assignment")  # need no data, take seconds
+SMALL = ("fig-assignment", "fig-naive-assignment")  # need no data
+FEW = Options(trials=100, quick=True)  # take a second or two
 
 
 def test_every_experiment_of_the_paper_has_a_plan():
@@ -118,17 +121,20 @@ def rows(folder, experiments=SMALL):
         ]
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    reproduce(SMALL, folder, FEW)
+    return rows(folder)
+
+
 @pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
-def test_any_joblib_backend_gives_the_same_results(tmp_path, backend):
-    options = Options(trials=20, quick=True)
-    reproduce(["fig-assignment"], tmp_path / "plain", options)
+def test_any_joblib_backend_gives_the_same_results(tmp_path, undisturbed, backend):
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        reproduce(["fig-assignment"], tmp_path / "other", options, n_jobs=None)
-    one, other = (
-        rows(tmp_path / name, ["fig-assignment"]) for name in ("plain", "other")
-    )
-    assert one == other
-    assert len(one[0]) == 63
+        reproduce(["fig-assignment"], tmp_path, FEW, n_jobs=None)
+    (found,) = rows(tmp_path, ["fig-assignment"])
+    assert found == undisturbed[0]
+    assert len(found) == 63
 
 
 def test_what_is_there_is_not_run_again(tmp_path, monkeypatch):
@@ -174,22 +180,20 @@ def test_a_run_changes_no_global_state(tmp_path):
     np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
 
 
-def start(folder, *options):
+def command(folder, jobs=1):
+    """Return what follows the name of the program."""
+    return ["reproduce", *SMALL, "--quick", "--trials", str(FEW.trials),
+            "--jobs", str(jobs), "--out", str(folder)]  # fmt: skip
+
+
+def start(folder, jobs=1):
     """Start the command line in a process group of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "pairlearn", "reproduce", *SMALL, "--quick",
-         "--jobs", "2", "--out", str(folder), *options],
+        [sys.executable, "-m", "pairlearn", *command(folder, jobs)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
-    )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("undisturbed")
-    reproduce(SMALL, folder, Options(quick=True))
-    return rows(folder)
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,13 +203,13 @@ def test_killed_at_random_moments_and_resumed(tmp_path, undisturbed, kills):
     rng = np.random.default_rng(0)
     killed = 0
     with Store.create(tmp_path) as store:
-        for _ in range(kills):
-            there = len(store.keys())
-            run = start(tmp_path)
+        for k in range(kills):
+            # Workers take seconds to start: one run in three has some.
+            run = start(tmp_path, jobs=2 if k % 3 == 1 else 1)
             # Anywhere between the first trial it stores and some later one.
-            while run.poll() is None and len(store.keys()) == there:
-                time.sleep(0.02)
-            time.sleep(rng.uniform(0, 0.5))
+            wanted = len(store.keys()) + rng.integers(1, 20)
+            while run.poll() is None and len(store.keys()) < wanted:
+                time.sleep(rng.uniform(0, 0.02))
             # The whole group: a worker that lives on would be a different test.
             with suppress(ProcessLookupError):
                 os.killpg(run.pid, signal.SIGKILL)
@@ -215,9 +219,9 @@ def test_killed_at_random_moments_and_resumed(tmp_path, undisturbed, kills):
             killed += run.returncode == -signal.SIGKILL
         assert store.keys()
     assert killed
-    run = start(tmp_path)
-    _, complaints = run.communicate()
-    assert run.returncode == 0, complaints
+    # The processes that were killed have gone on where others were; so does this one.
+    run = CliRunner().invoke(app, command(tmp_path))
+    assert run.exit_code == 0, run.output
     assert rows(tmp_path) == undisturbed
     with closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection:
         checked = connection.execute("PRAGMA integrity_check").fetchall()
@@ -225,7 +229,22 @@ def test_killed_at_random_moments_and_resumed(tmp_path, undisturbed, kills):
 
 
 def test_two_runs_on_one_store(tmp_path, undisturbed):
-    for run in [start(tmp_path), start(tmp_path)]:
-        _, complaints = run.communicate()
-        assert run.returncode == 0, complaints
+    others = []
+
+    def meet(left, _):
+        """Let another run begin when this one knows what is left: all, for both."""
+        assert len(left) == sum(map(len, undisturbed))
+        others.append(start(tmp_path))
+        with Store(tmp_path) as store:
+            while others[0].poll() is None and not len(store.runs()):
+                time.sleep(0.02)
+
+    try:
+        assert reproduce(SMALL, tmp_path, FEW, on_start=meet) == []
+    finally:
+        for run in others:
+            _, complaints = run.communicate()
+    assert run.returncode == 0, complaints
+    with Store(tmp_path) as store:
+        assert len(store.runs()) == 2
     assert rows(tmp_path) == undisturbed

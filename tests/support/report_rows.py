@@ -5,7 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from pairlearn.reproduce.report import class_assignment, pubmed, sample_size
+from pairlearn.reproduce.report import (
+    TITLE,
+    build,
+    class_assignment,
+    markdown,
+    pubmed,
+    sample_size,
+)
 from pairlearn.reproduce.report.paper import (
     IMAGES,
     PRIORS,
@@ -173,6 +180,11 @@ def every_row():
     yield from assignment_rows()
     yield from naive_rows()
     yield from method_rows()
+
+
+def markdown_of(folder):
+    """Return the report as Markdown, as it is written, without drawing any figure."""
+    return markdown.render(TITLE, build(folder))
 
 
 def check_of(section, claim):

@@ -8,6 +8,7 @@ the law of their sum is that law convolved with itself m times.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,7 @@ def vote_law(prior: float, threshold: float) -> Floats:
     return law
 
 
+@cache
 def exact_failure(prior: float, threshold: float, m: int) -> float:
     """Return the probability that m pairs settle the sign wrongly.
 

@@ -8,17 +8,18 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import threading
 import time
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import joblib
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import pairlearn
 from pairlearn.datasets import DataFileError
@@ -235,9 +236,18 @@ def _quiet_process() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    with threadpool_limits(1), warnings.catch_warnings():
+    with _pools(len(sys.modules)).limit(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+@lru_cache(maxsize=1)
+def _pools(_n_modules: int) -> ThreadpoolController:
+    """Find the libraries with threads, anew when more modules have brought some.
+
+    To look for them takes longer than some trials.
+    """
+    return ThreadpoolController()
 
 
 @cache

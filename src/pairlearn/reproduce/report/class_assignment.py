@@ -144,6 +144,7 @@ def _draw(points: list[Point]) -> Any:
         upper.set_ylim(0, 1)
         for m, colour in zip(SIZES, _COLOURS, strict=True):
             here = [p for p in points if (p.prior, p.m) == (prior, m)]
+            laws: dict[str, tuple[Any, Callable[[float, float, int], float]]]
             laws = {"-": (middle, exact_failure), "--": (lower, bound)}
             for style, (axes, law) in laws.items():
                 _simulated(axes, here, colour, floor)

@@ -201,8 +201,11 @@ def choose(
     for experiment, frame in sorted(frames.items()):
         if not len(frame):
             continue
-        fixed = frame["settings"].map(lambda text: json.dumps(_fixed(text)))
-        for key, group in frame.groupby(["dataset", "method", "m"]):
+        words = {text: json.dumps(_fixed(text)) for text in frame["settings"].unique()}
+        fixed = frame["settings"].map(words)
+        cells = ["dataset", "method", "m"]
+        n_settings = fixed.groupby([frame[name] for name in cells]).transform("nunique")
+        for key, group in frame[n_settings > 1].groupby(cells):
             runs = group.groupby(fixed[group.index])["run"].agg(["size", "max"])
             best, *others = sorted(
                 runs.itertuples(), key=lambda row: (-row.size, -row.max, row.Index)

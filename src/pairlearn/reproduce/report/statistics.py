@@ -266,8 +266,17 @@ def paired_difference(
     """
     if not (len(one) and len(two)):
         return estimate([], failed)
-    left, right = (some.groupby("seed")["error"].mean() for some in (one, two))
-    return estimate((left - right).dropna(), failed)
+    left, right = _by_seed(one), _by_seed(two)
+    gaps = (left[seed] - right[seed] for seed in sorted(left.keys() & right.keys()))
+    return estimate((gap for gap in gaps if not math.isnan(gap)), failed)
+
+
+def _by_seed(trials: pd.DataFrame) -> dict[int, float]:
+    """Return the mean error of each seed; most have one trial, and need no mean."""
+    errors = dict(zip(trials["seed"].tolist(), trials["error"].tolist(), strict=True))
+    if len(errors) < len(trials):
+        errors = trials.groupby("seed")["error"].mean().to_dict()
+    return errors
 
 
 def log_log_slope(table: Floats, m: Floats, n_boot: int = 1000) -> tuple[float, float]:
