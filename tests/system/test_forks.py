@@ -100,8 +100,7 @@ def test_children_fit_while_threads_fit(fast, beside, monkeypatch):
     for number in range(len(MODELS)):
         fit(number)
     beside(fit, 3)
-    # Five of each model, in each way.
-    assert in_children(25, fit) == 25
+    assert in_children(50, fit) == 50
 
 
 class Slow:
