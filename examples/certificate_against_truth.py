@@ -14,6 +14,8 @@ here.
 # Two classes of points, and lines through the plane that separate them well or badly.
 # With 200,000 points the true error of each line is known to the third digit.
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -60,6 +62,8 @@ ax.legend(frameon=False)
 # within the interval in 95 of 100 cases or more; so we do it 500 times, each time with
 # other fresh pairs.
 
+# One in a thousand random samples looks as if it were not random, and warns.
+warnings.filterwarnings("ignore", "the pairs do not look random")
 clf = CIPSClassifier(alpha=0.01).fit(pairs[:200], t[:200])
 truth = clustering_error(y, clf.predict(X))
 certificates = [

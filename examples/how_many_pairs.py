@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import norm
 
 from pairlearn import CIPSClassifier, Pairs, certify
-from pairlearn.trust.certificate import pairs_for_certificate
+from pairlearn.trust.planning import pairs_for_certificate
 from pairlearn.trust.theory import clustering_excess_bound, pairs_for_assignment
 
 PRIOR, MEAN, BLUE, ORANGE = 0.7, 1.4, "#0072B2", "#D55E00"
@@ -84,8 +84,9 @@ for ax in (left, right):
 # --------------------------------
 #
 # These two have formulas. The first says how many pairs make a wrong class assignment
-# rarer than one in a hundred, the second how many give an interval of a given width.
-# We certify the last classifier with that many fresh pairs, and look at the width.
+# rarer than one in a hundred, the second how many give an interval of a given width, in
+# nine of ten cases. We certify the last classifier with that many fresh pairs, and look
+# at the width.
 
 print(f"pairs to name the sides: {pairs_for_assignment(PRIOR, error=best)}")
 widths = np.array([0.12, 0.08, 0.06, 0.04, 0.03, 0.02])

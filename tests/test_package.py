@@ -116,6 +116,7 @@ def test_demo_that_cannot_write(tmp_path, monkeypatch, capsys, out, code, messag
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.filterwarnings("ignore:the pairs do not look random")
 def test_demo_certificates_hold_the_truth_and_the_right_sign():
     from pairlearn.cli.demo import run as run_demo
 

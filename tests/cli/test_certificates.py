@@ -12,13 +12,9 @@ from pairlearn import Pairs, save
 from pairlearn.cli.app import app
 from pairlearn.cli.certify import certify_tables
 from pairlearn.cli.fit import FitOptions, fit_tables
-from pairlearn.cli.training_points import (
-    find_equal_rows,
-    find_known_points,
-    make_fingerprints,
-)
 from pairlearn.files.tables.errors import TableError
 from pairlearn.trust.certify import keep_aside
+from pairlearn.trust.noise import FlipRateEstimate
 
 N_POINTS = 240
 NUMBERED = {"first_row": 1}
@@ -131,8 +127,11 @@ class TestSeenPoints:
         pairs = write_pairs(tmp_path / "q.csv", with_ids.index, with_ids.y, named)
         found = with_ids.certify(tmp_path / "p.csv", pairs)
         assert found.n_seen == with_ids.n_trained
-        told = f"0 recognised by an id, {found.n_seen} only by equal features"
+        told = f"{found.n_seen} of 120 pairs have a point that equals, in all features"
         assert any(told in note for note in found.notes)
+        # What is claimed covers the pairs that are new beyond doubt.
+        known = with_ids.certify(with_ids.folder / "points.csv").certificate
+        assert known.clustering_interval[1] <= found.certificate.clustering_interval[1]
 
     def test_row_numbers_in_another_order(self, numbered, tmp_path):
         order = np.argsort(numbered.points["c0"].to_numpy())
@@ -212,7 +211,7 @@ class TestRowsThatRepeat:
         fresh = few_rows(tmp_path, [f"q{k}" for k in range(200)], 1)
         found = certify_tables(summary.model, about, *fresh, {})
         assert (found.n_seen, found.certificate.n_pairs) == (0, 100)
-        assert any("100 of 100 pairs are counted although" in n for n in found.notes)
+        assert not any("equals, in all features" in note for note in found.notes)
 
     def test_without_ids_nothing_counts_as_fresh(self, tmp_path):
         tables = few_rows(tmp_path, [str(k + 1) for k in range(300)], 0)
@@ -221,45 +220,6 @@ class TestRowsThatRepeat:
         summary, about = fit_tables(*tables, NUMBERED, FitOptions())
         with pytest.raises(TableError, match="a table that has an id column"):
             certify_tables(summary.model, about, *tables, NUMBERED)
-
-
-class TestFingerprints:
-    @pytest.mark.parametrize("n_columns", [1, 2, 30, 400])
-    @pytest.mark.parametrize("centre", [0.0, 50.0])
-    def test_rounded_points_are_known_and_others_are_not(self, n_columns, centre):
-        rng = np.random.default_rng(0)
-        X = centre + rng.normal(size=(500, n_columns))
-        seen = make_fingerprints(X, None)
-        for again in (X.astype(np.float32), X.round(6), X * (1 + 1e-12)):
-            assert find_known_points(
-                seen, np.asarray(again, float), None
-            ).learnt_from.all()
-        new = find_known_points(seen, centre + rng.normal(size=(500, n_columns)), None)
-        # On the line of a single column, some lie as close as rounding.
-        assert n_columns == 1 or np.mean(new.learnt_from) < 0.01
-
-    def test_rows_of_zeros_and_ones(self):
-        X = np.array([[k >> j & 1 for j in range(12)] for k in range(4096)], float)
-        seen = make_fingerprints(X[::2], None)
-        assert np.array_equal(
-            find_known_points(seen, X, None).learnt_from, np.arange(4096) % 2 == 0
-        )
-
-    def test_numbers_beyond_measure(self):
-        X = np.array([[1.0, 0.0], [2.0, 0.0]])
-        found = find_known_points(
-            make_fingerprints(X, None), np.array([[1e300, -1e300]]), None
-        )
-        assert not found.learnt_from.any()
-
-    def test_twins(self):
-        X = np.random.default_rng(0).normal(size=(50, 3))
-        found = find_equal_rows(np.vstack([X, X[:10]]), np.arange(60), 70)
-        assert found.n_equal == 20
-        assert not found.repeat
-        assert np.array_equal(found.group[50:60], np.arange(10))
-        assert np.array_equal(found.group[60:], np.arange(60, 70))
-        assert find_equal_rows(np.ones((9, 1)), np.arange(9), 9).repeat
 
 
 @pytest.fixture(scope="module")
@@ -292,6 +252,10 @@ class TestNoise:
     def test_given_rates_are_not_held_against_the_model(self, noisy, noise):
         summary, _, error = fit_noisy(noisy, noise)
         low, high = summary.certificate.clustering_interval
+        assert low <= error <= high
+        # Hard pairs may have more wrong answers; if they have not, more is known.
+        assert summary.certificate.noise == "any"
+        low, high = summary.certificate.bolder_interval
         assert low <= error <= high < 0.12
         assert summary.certificate.flip_rate == pytest.approx(0.2)
         assert not summary.certificate.cross_validated
@@ -320,33 +284,37 @@ class TestNoise:
         assert f"--noise {r1:.3g},{r0:.3g}" in told[0]
 
     def test_certify_treats_fresh_answers_alike(self, noisy):
-        summary, about, error = fit_noisy(noisy, (0.8, 0.2))
+        summary, about, _ = fit_noisy(noisy, (0.8, 0.2))
         tables = summary.model, about, *noisy[:2], {}
         auto = certify_tables(*tables)
         plain = certify_tables(*tables, noise=None)
         known = certify_tables(*tables, noise=(0.8, 0.2))
         assert auto.certificate.clustering_error < 0.05
         low, high = auto.certificate.clustering_interval
-        assert low <= error
+        assert low == 0.0
         assert high == plain.certificate.clustering_interval[1]
+        assert auto.certificate.noise == "unknown"
         assert any("assumes that some answers are wrong" in note for note in auto.notes)
         assert known.certificate == summary.certificate
         assert not any("assumes" in note for note in known.notes + plain.notes)
         few = certify_tables(*tables, noise=(0.6, 0.4))
         assert any("--noise seems too high" in note for note in few.notes)
         assert not any("too high" in note for note in known.notes)
+        some = certify_tables(*tables, noise=FlipRateEstimate(0.2, (0.15, 0.25)))
+        for name in ("clustering_interval", "bolder_interval"):
+            inner, outer = (getattr(c.certificate, name) for c in (known, some))
+            assert outer[0] <= inner[0] <= inner[1] <= outer[1]
 
-    def test_unnoticed_wrong_answers_count_as_errors_and_that_is_told(self, with_ids):
-        points, told = (
-            with_ids.folder / "points.csv",
-            "every answer is assumed to be right",
-        )
+    def test_where_nothing_is_known_nothing_is_claimed_from_below(self, with_ids):
+        points = with_ids.folder / "points.csv"
+        found = with_ids.certify(points).certificate
         assert with_ids.summary.model[-1].flip_rates_ == (1.0, 0.0)
-        assert with_ids.summary.certificate.pair_error > 0
-        assert any(told in note for note in with_ids.summary.notes)
-        assert any(told in note for note in with_ids.certify(points).notes)
-        found = with_ids.certify(points, noise=None)
-        assert not any(told in note for note in found.notes)
+        assert found == with_ids.summary.certificate
+        assert found.pair_error > 0
+        assert found.clustering_interval[0] == 0.0
+        sure = with_ids.certify(points, noise=None).certificate
+        assert sure.clustering_interval == found.bolder_interval
+        assert sure.clustering_interval[0] > 0.0
 
     def test_two_rates_on_the_command_line(self, noisy, tmp_path):
         points, pairs, *_ = noisy
@@ -361,7 +329,10 @@ class TestNoise:
         text = " ".join(result.stdout.split())
         low, high = summary.certificate.clustering_interval
         assert f"between {low:.1%} and {high:.1%}" in text
-        assert "assuming that 20.0% of answers are wrong" in text
+        assert "20.0% of the answers are taken as wrong, perhaps those about" in text
+        low, high = summary.certificate.bolder_interval
+        told = "if hard pairs have no more wrong answers than easy ones: "
+        assert f"{told}between {low:.1%} and {high:.1%}" in text
 
 
 def listed_twice(folder, points, y, index):
@@ -382,24 +353,27 @@ class TestTwins:
         y, index = rng.integers(2, size=200), rng.permutation(200).reshape(-1, 2)
         tables = listed_twice(tmp_path, points, y, index)
         summary, about = fit_tables(*tables, {}, FitOptions(noise=None))
-        assert summary.certificate_pairs >= 20
-        assert about["pairs"] + 2 * summary.certificate_pairs == 200
-        assert summary.certificate.clustering_error > 0.2
-        assert any("400 point(s) equal another" in note for note in summary.notes)
+        assert summary.certificate_pairs == 40
+        assert about["pairs"] == 160
+        # Of these 40, few have no twin among the others; they alone are to be trusted.
+        found = summary.certificate
+        assert found.n_pairs < 20
+        assert found.clustering_interval[1] == 0.5
+        assert any("40 pairs have a point that equals" in n for n in summary.notes)
 
     def test_fresh_points_listed_twice_count_once(self, with_ids, tmp_path):
         points, y, rng = two_groups(100, seed=7)
         index = rng.permutation(100).reshape(-1, 2)
         tables = listed_twice(tmp_path, points, y, index)
         found = with_ids.certify(*tables)
-        assert (found.certificate.n_pairs, found.n_shared) == (50, 50)
+        assert (found.certificate.n_pairs, found.n_seen) == (50, 50)
 
     @pytest.mark.usefixtures("quick")
-    def test_rows_that_repeat_by_nature_are_told(self, tmp_path):
+    def test_rows_that_repeat_by_nature_are_left_to_their_ids(self, tmp_path):
         tables = few_rows(tmp_path, [f"p{k}" for k in range(300)], 0)
         summary, _ = fit_tables(*tables, {}, FitOptions())
-        assert summary.certificate_pairs == 30
-        assert any("of the 60 points kept for the" in note for note in summary.notes)
+        assert summary.certificate_pairs == summary.certificate.n_pairs == 30
+        assert not any("equals, in all features" in note for note in summary.notes)
 
     def test_groups_of_points_are_kept_apart(self):
         rng = np.random.RandomState(0)
@@ -416,25 +390,41 @@ class TestTwins:
 
 @pytest.mark.usefixtures("quick")
 class TestHardPairs:
-    def test_left_out_pairs_are_told_beside_the_certificate(self, with_ids, tmp_path):
+    def test_divided_and_unsure_pairs_count_against_the_model(self, with_ids, tmp_path):
         points, y, rng = two_groups(200, seed=3)
         names = [f"q{k}" for k in range(200)]
         points.assign(id=names).to_csv(tmp_path / "p.csv", index=False)
         index = rng.permutation(200).reshape(-1, 2)
         pairs = write_pairs(tmp_path / "q.csv", index, y, names)
-        told = "the certificate does not count"
-        found = with_ids.certify(tmp_path / "p.csv", pairs)
-        assert not any(told in note for note in found.notes)
+        sure = with_ids.certify(tmp_path / "p.csv", pairs, noise=None).certificate
         table = pd.read_csv(pairs)
         swapped = {"same": "different", "different": "same"}
         divided = table[:7].assign(answer=table["answer"][:7].map(swapped))
+        table.loc[[10, 11, 12], "answer"] = ["unsure", "?", None]
         pd.concat([table, divided]).to_csv(pairs, index=False)
-        told += " the 7 evenly divided pair(s), which are likely to be hard"
-        found = with_ids.certify(tmp_path / "p.csv", pairs)
-        assert found.certificate.n_pairs == 93
-        assert any(told in note for note in found.notes)
-        summary, _ = fit_tables(tmp_path / "p.csv", pairs, {}, FitOptions())
-        assert any(told in note for note in summary.notes)
+        found = with_ids.certify(tmp_path / "p.csv", pairs, noise=None).certificate
+        assert (found.n_pairs, found.n_unsure, sure.n_unsure) == (100, 10, 0)
+        assert found.clustering_interval[0] <= sure.clustering_interval[0]
+        assert found.clustering_interval[1] > sure.clustering_interval[1] + 0.02
+        summary, about = fit_tables(tmp_path / "p.csv", pairs, {}, FitOptions())
+        # They are kept aside like others, and the others train.
+        assert 0 < summary.certificate.n_unsure < 10
+        assert summary.certificate.n_pairs == 20
+        n_unsure = 10 - summary.certificate.n_unsure
+        assert about["pairs"] == 80 - n_unsure
+
+    def test_rows_at_the_end_without_an_answer(self, with_ids, tmp_path):
+        points, y, rng = two_groups(200, seed=3)
+        names = [f"q{k}" for k in range(200)]
+        points.assign(id=names).to_csv(tmp_path / "p.csv", index=False)
+        index = rng.permutation(200).reshape(-1, 2)
+        table = pd.read_csv(write_pairs(tmp_path / "q.csv", index, y, names))
+        table.loc[60:, "answer"] = None
+        table.loc[5, "answer"] = None
+        table.to_csv(tmp_path / "q.csv", index=False)
+        found = with_ids.certify(tmp_path / "p.csv", tmp_path / "q.csv")
+        assert (found.certificate.n_pairs, found.certificate.n_unsure) == (60, 1)
+        assert any("40 row(s) at the end have no" in note for note in found.notes)
 
 
 @pytest.mark.usefixtures("quick")

@@ -191,7 +191,7 @@ def test_salts_and_fingerprints_of_forged_files():
         assert find_known_points(seen | {"salt": salt}, X, ["a", "b", "c"]) is None
     # Another salt is another model: nothing is known again.
     found = find_known_points(seen | {"salt": "00"}, X, ["a", "b", "c"])
-    assert not found.learnt_from.any()
+    assert not (found.by_id | found.by_features).any()
     # Files from before there were salts.
     older = {name: value for name, value in seen.items() if name != "salt"}
     assert find_known_points(older, X, ["a", "b", "c"]) is not None

@@ -1,21 +1,22 @@
 """How many pairs to collect: the numbers of `pairlearn plan` come true."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from pairlearn import Pairs, certify
 from pairlearn.cli.app import app
+from pairlearn.cli.fit import FitOptions, fit_tables
 from pairlearn.cli.plan import advice
 from pairlearn.cli.sizes import (
     SURE,
     assignment_chance,
-    chance_of_width,
     make_plan,
-    pairs_for_sure,
 )
 from pairlearn.trust.assignment import assign_from_pairs
-from pairlearn.trust.certificate import certificate_from_counts, pairs_for_certificate
+from pairlearn.trust.certificate import certificate_from_counts
+from pairlearn.trust.planning import chance_of_width, pairs_for_certificate
 from pairlearn.trust.theory import assignment_error_bound, pairs_for_assignment
 
 
@@ -39,29 +40,29 @@ def draw(rng, n_pairs, prior, error, flip_rate=0.0):
     return pairs, np.where(rng.random(n_pairs) < flip_rate, -t, t)
 
 
+@pytest.mark.filterwarnings("ignore:the pairs do not look random")
 @pytest.mark.parametrize(
     ("error", "width", "confidence", "flip_rate"),
     [(0.1, 0.08, 0.95, 0.0), (0.02, 0.05, 0.9, 0.0), (0.15, 0.15, 0.95, 0.1)],
 )
 def test_width_and_coverage_by_simulation(error, width, confidence, flip_rate):
     rng = np.random.default_rng(0)
-    n_pairs = pairs_for_sure(error, width, confidence, flip_rate)
+    assumed = {"confidence": confidence, "flip_rate": flip_rate}
+    n_pairs = pairs_for_certificate(error, width, **assumed)
     intervals = []
     for _ in range(400):
         pairs, t = draw(rng, n_pairs, 0.3, error, flip_rate)
         found = certify(Fixed(), pairs, t, confidence=confidence, flip_rates=flip_rate)
         intervals.append(found.clustering_interval)
     low, high = np.array(intervals).T
-    expected = chance_of_width(n_pairs, error, width, confidence, flip_rate)
+    expected = chance_of_width(n_pairs, error, width, **assumed)
     assert expected >= SURE
     # Four standard errors of 400 draws.
     assert np.mean(high - low <= width) == pytest.approx(expected, abs=0.06)
     assert np.mean((low <= error) & (error <= high)) >= confidence - 0.045
     # With the typical number it is a toss-up.
-    typical = pairs_for_certificate(
-        error, width, confidence=confidence, flip_rate=flip_rate
-    )
-    chance = chance_of_width(typical, error, width, confidence, flip_rate)
+    typical = pairs_for_certificate(error, width, probability=0.5, **assumed)
+    chance = chance_of_width(typical, error, width, **assumed)
     assert 0.3 < chance < SURE
 
 
@@ -115,9 +116,13 @@ def test_bound_is_a_bound():
 
 
 def test_wrong_answers_cost_pairs():
-    clean = make_plan(0.3, 0.1, 0.05)
-    noisy = make_plan(0.3, 0.1, 0.05, flip_rate=0.1)
+    clean = make_plan(0.3, 0.1, 0.25)
+    noisy = make_plan(0.3, 0.1, 0.25, flip_rate=0.1)
     assert noisy.wanted.sure > clean.wanted.sure
+    # Hard pairs may have more of them: that is in doubt however many pairs there are.
+    hopeless = make_plan(0.3, 0.1, 0.05, flip_rate=0.1)
+    assert hopeless.wanted.sure is None
+    assert "no number of pairs makes the interval 5% wide" in advice(hopeless)
     assert noisy.assignment.n_pairs == pytest.approx(
         clean.assignment.n_pairs / 0.8**2, abs=1.6
     )
@@ -134,20 +139,58 @@ def test_very_many_pairs_are_counted():
 def test_output():
     result = plan("--prior", "0.3", "--error", "0.1", "--width", "0.05")
     assert result.exit_code == 0
-    assert "with 380 pairs the interval of the error is typically" in result.stdout
-    assert "with 448 pairs it is so with probability 90%" in result.stdout
+    said = " ".join(result.stdout.split())
+    assert "with 380 pairs to test with, the interval of the error is 5% wide" in said
+    assert "probability 50%, and with 448 with probability 90%" in said
     assert "59 pairs tell which class is which" in result.stdout
     assert "5% *" in result.stdout
     assert "Your" not in result.stdout
-    assert "collect 448 pairs" in result.stdout
-    assert "896 different points" in result.stdout
+    assert "collect 2,240 pairs" in result.stdout
+    assert "keeps 448 of them aside" in result.stdout
 
 
 def test_budget():
-    result = plan("--prior", "0.3", "--pairs", "448")
-    assert "Your 448 pairs: a certificate of about 7.9% to 12.6%" in result.stdout
-    assert "5% or narrower with probability 90." in result.stdout
-    assert "right with probability above 99.9%" in result.stdout
+    result = plan("--prior", "0.3", "--pairs", "2240")
+    said = " ".join(result.stdout.split())
+    told = "Your 2,240 rows of pairs.csv: 448 to test with, so a certificate of about"
+    assert f"{told} 7.9% to 12.6%" in said
+    assert "5% or narrower with probability 90." in said
+    assert "right with probability above 99.9%" in said
+    few = plan("--prior", "0.3", "--pairs", "60").stdout
+    assert "too few pairs that share no point to keep some aside" in few
+
+
+@pytest.mark.parametrize("n_points", [None, 600])
+def test_a_budget_is_what_fit_makes_of_it(n_points, tmp_path):
+    """Rows of pairs.csv, with what fit keeps aside and what pairs share."""
+    n_rows = 250
+    promised = make_plan(0.5, 0.1, 0.1, n_pairs=n_rows, n_points=n_points).budget
+    rng = np.random.default_rng(0)
+    n = n_points or 2 * n_rows
+    y = rng.integers(2, size=n)
+    X = rng.normal(size=(n, 2)) + 1.3 * np.where(y, 1, -1)[:, None]
+    index = rng.permutation(n).reshape(-1, 2)
+    if n_points is not None:
+        left = rng.integers(n, size=n_rows)
+        index = np.stack([left, (left + rng.integers(1, n, n_rows)) % n], axis=1)
+    points = pd.DataFrame({"id": np.arange(n), "a": X[:, 0], "b": X[:, 1]})
+    points.to_csv(tmp_path / "points.csv", index=False)
+    answer = np.where(y[index[:, 0]] == y[index[:, 1]], "same", "different")
+    pairs = pd.DataFrame({"left": index[:, 0], "right": index[:, 1], "answer": answer})
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    tables = tmp_path / "points.csv", tmp_path / "pairs.csv"
+    summary, _ = fit_tables(*tables, {}, FitOptions())
+    assert summary.certificate.n_pairs == pytest.approx(
+        promised.expected.n_pairs, rel=0.25
+    )
+
+
+def test_few_points_cannot_be_tested_with():
+    few = make_plan(0.5, 0.1, 0.05, n_points=300)
+    assert few.wanted.rows is None
+    assert "300 points are too few" in advice(few)
+    many = make_plan(0.5, 0.1, 0.2, n_points=1000)
+    assert many.wanted.rows >= 5 * many.wanted.sure
 
 
 def test_prior_one_half():

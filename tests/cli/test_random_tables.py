@@ -244,6 +244,9 @@ def test_answers_are_joined_as_they_should_be(folder, rows, skip):
     assert found.keys() == means.keys()
     for pair, mean in means.items():
         assert found[pair] == pytest.approx(mean)
+    # Rows at the end without an answer have not been asked.
+    while not rows[-1][2].strip():
+        rows = rows[:-1]
     n_unsure = sum(WORDS[word] is None for *_, word in rows)
     assert asked.n_unsure == n_unsure
     assert any(f"{n_unsure} unsure" in n for n in asked.notes) == bool(n_unsure)

@@ -33,7 +33,7 @@ def test_words_for_different(word):
 def test_words_for_unsure(word):
     found = parse_answers([word, "yes", "no"])
     assert found.sure.tolist() == [False, True, True]
-    assert "1 unsure answer(s) left out" in found.notes[-1]
+    assert "1 unsure answer(s)" in found.notes[-1]
 
 
 @pytest.mark.parametrize(

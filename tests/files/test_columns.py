@@ -489,3 +489,11 @@ class TestEncoding:
         before = csv.field_size_limit()
         self.look(tmp_path, "id,x\n1,1\n2,2\n")
         assert csv.field_size_limit() == before
+
+
+def test_one_number_with_gaps_needs_no_correction(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text(
+        "id,a,b\n" + "".join(f"p{k},{'5' * (k % 3 > 0)},{k}\n" for k in range(30))
+    )
+    assert [column.note for column in read_points(path).columns] == ["", ""]

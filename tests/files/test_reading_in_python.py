@@ -51,7 +51,7 @@ def test_the_model_is_that_of_the_command_line(files):
         model.decision_function(points.frame),
         summary.model.decision_function(summary.points),
     )
-    assert answers.notes == ["1 unsure answer(s) left out (1 × '?')"]
+    assert answers.notes == ["1 unsure answer(s) (1 × '?')"]
 
 
 def test_each_cell_is_read_once(files, monkeypatch):

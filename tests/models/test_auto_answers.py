@@ -236,8 +236,12 @@ def test_more_classes_than_said_are_suspected():
     """Six groups, taken for two: most pairs of one class seem to differ."""
     X, y = make_blobs(800, centers=6, random_state=0, cluster_std=0.5)
     pairs, t = Pairs.sample(X, 400, y, random_state=0)
-    with pytest.warns(UserWarning, match="more than n_classes=2"):
-        PairClassifier(random_state=0).fit(pairs, t)
+    with (
+        pytest.warns(UserWarning, match="more than n_classes=2"),
+        pytest.warns(UserWarning, match="seem to be more than two kinds"),
+    ):
+        clf = PairClassifier(random_state=0).fit(pairs, t)
+    assert clf.certificate_ is None
 
 
 @pytest.mark.usefixtures("quick")

@@ -232,6 +232,7 @@ def test_order_of_points_and_of_members_does_not_matter(kind, n_clusters):
 
 
 @pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment do not show")
 def test_same_seed_same_result(kind, blob_pairs):
     a, b = (kind(random_state=3, majority=1).fit(*blob_pairs) for _ in range(2))
     np.testing.assert_array_equal(a.labels_, b.labels_)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from pairlearn import CIPSClassifier, Pairs
+from pairlearn import CIPSClassifier, MCLClassifier, Pairs
 from pairlearn.models.base import split_for_assignment
 from pairlearn.trust.assignment import (
     assign_from_pairs,
@@ -17,6 +17,7 @@ from pairlearn.trust.metrics import q_statistic
 from pairlearn.trust.theory import (
     assignment_error_bound,
     naive_assignment_is_right,
+    pairs_for_assignment,
     q_from_error,
 )
 
@@ -57,14 +58,14 @@ def test_sign_from_pairs_is_the_better_one_within_lemma_3(prior, error):
 
 
 def test_record_of_an_assignment():
-    f, g = [1, 2, 1, 2, 1], [1, 1, 3, 1, -1]
-    result = assign_from_pairs(f, g, [1, 1, 1, 1, -1], majority=1)
+    f, g = [1, 2, 1, 2, 1, 1], [1, 1, 3, 1, 1, -1]
+    result = assign_from_pairs(f, g, [1, 1, 1, 1, 1, -1], majority=1)
     assert result.sign == 1
     assert result.method == "pairs"
-    assert result.q == pytest.approx(1 / 10)
-    assert result.n_pairs == 5
-    assert result.bound == pytest.approx(math.exp(-2 * 5 * (4 / 10) ** 2))
-    assert result.p_value == pytest.approx(1 / 16)
+    assert result.q == pytest.approx(1 / 12)
+    assert result.n_pairs == 6
+    assert result.bound == pytest.approx(math.exp(-2 * 6 * (5 / 12) ** 2))
+    assert result.p_value == pytest.approx(2 / 32)
 
 
 def test_p_value_is_a_sign_test():
@@ -73,9 +74,86 @@ def test_p_value_is_a_sign_test():
     g = np.array([1.0] * 30 + [-1.0] * 10 + [-1.0] * 5)
     t = np.where(np.arange(45) < 40, 1, -1)
     result = assign_from_pairs(f, g, t, majority=1)
-    exact = binomtest(30, 40, alternative="greater").pvalue
-    assert result.p_value == pytest.approx(exact)
+    assert result.p_value == pytest.approx(binomtest(30, 40).pvalue)
     assert result.sign == 1
+
+
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment do not show")
+@pytest.mark.parametrize("rates", [None, 0.2, (0.7, 0.0), (1.0, 0.3), (0.4, 0.0)])
+def test_p_values_are_valid_where_neither_sign_is_better(rates):
+    """Prior 1/2, or an error of 1/2: P(p < a) is at most a."""
+    rng, trials = np.random.default_rng(0), 1500
+    r1, r0 = (1.0, 0.0) if rates is None else (0.8, 0.2) if rates == 0.2 else rates
+    for prior, error in ((0.5, 0.1), (0.8, 0.5)):
+        small = 0
+        for _ in range(trials):
+            y, f = noisy_scores(120, prior, error, rng)
+            same = y[:60] == y[60:]
+            t = np.where(rng.random(60) < np.where(same, r1, r0), 1, -1)
+            found = assign_from_pairs(f[:60], f[60:], t, majority=1, flip_rates=rates)
+            small += found.p_value < 0.1
+        assert small / trials <= 0.1 + 3 * math.sqrt(0.09 / trials)
+
+
+@pytest.mark.parametrize("rates", [(0.4, 0.0), (1.0, 0.6), (0.7, 0.3)])
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment do not show")
+def test_wrong_answers_do_not_swap_the_classes(rates):
+    """Where "same" is often missed, raw votes speak for the wrong side."""
+    rng, trials = np.random.default_rng(0), 300
+    wrong = {"raw": 0, "corrected": 0}
+    for _ in range(trials):
+        y, f = noisy_scores(400, 0.7, 0.1, rng)
+        same = y[:200] == y[200:]
+        t = np.where(rng.random(200) < np.where(same, *rates), 1, -1)
+        for name, known in (("raw", None), ("corrected", rates)):
+            pairs = f[:200], f[200:], t
+            found = assign_from_pairs(*pairs, majority=1, flip_rates=known)
+            wrong[name] += found.sign != 1
+    assert wrong["corrected"] / trials < 0.05
+    if rates == (0.4, 0.0):
+        assert wrong["raw"] / trials > 0.8
+
+
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment do not show")
+@pytest.mark.parametrize("make", [CIPSClassifier, MCLClassifier])
+def test_classifiers_with_flip_rates_keep_their_names(make):
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(2400) < 0.75, 1, -1)
+    X = rng.normal(size=(2400, 2)) + 1.2 * y[:, None]
+    pairs, truth = Pairs.sample(X, 1200, y, random_state=0)
+    t = np.where((truth > 0) & (rng.random(1200) < 0.6), -1, truth)
+    clf = make(majority=1, flip_rates=(0.4, 0.0), random_state=0).fit(pairs, t)
+    assert np.mean(clf.predict(X) == y) > 0.85
+    # Settled anew, by the method: with the rates of the training, or with others.
+    clf.assign_from_pairs(pairs, t, majority=1)
+    assert np.mean(clf.predict(X) == y) > 0.85
+    clf.assign_from_pairs(pairs, t, majority=1, flip_rates=None)
+    assert np.mean(clf.predict(X) == y) < 0.15
+
+
+def test_lemma_3_with_wrong_answers():
+    rng, m, trials, prior, error, flips = (
+        np.random.default_rng(1),
+        40,
+        2000,
+        0.8,
+        0.2,
+        0.2,
+    )
+    n_wrong = 0
+    for _ in range(trials):
+        y, f = noisy_scores(2 * m, prior, error, rng)
+        t = y[:m] * y[m:] * np.where(rng.random(m) < flips, -1, 1)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("pairlearn.trust.assignment._WEAK", 1.0)
+            found = assign_from_pairs(f[:m], f[m:], t, majority=1, flip_rates=flips)
+        n_wrong += found.sign < 0
+    bound = assignment_error_bound(m, prior, error, flips)
+    assert bound == pytest.approx(assignment_error_bound(m, 0.5 + 0.3 * 0.6, error))
+    assert n_wrong / trials <= bound
+    n_pairs = pairs_for_assignment(prior, error, 0.05, flips)
+    assert assignment_error_bound(n_pairs, prior, error, flips) <= 0.05
+    assert assignment_error_bound(n_pairs - 1, prior, error, flips) > 0.05
 
 
 def test_swapped_assignments_are_rarely_silent():
@@ -110,20 +188,37 @@ def test_a_tie_follows_the_paper():
 
 
 def test_weights_count_as_pairs():
-    left, right = np.array([1.0, 1, 1, 1, 1, 1]), np.array([1.0, -1, 1, 1, 1, 1])
-    t = np.array([1, -1, 1, 1, 1, -1])
-    plain = assign_from_pairs(left[:5], right[:5], t[:5], majority=1)
+    left, right = np.ones(7), np.array([1.0, -1, 1, 1, 1, 1, 1])
+    t = np.array([1, -1, 1, 1, 1, 1, -1])
+    plain = assign_from_pairs(left[:6], right[:6], t[:6], majority=1)
     thrice = assign_from_pairs(
-        left[:5], right[:5], t[:5], majority=1, sample_weight=[3] * 5
+        left[:6], right[:6], t[:6], majority=1, sample_weight=[3] * 6
     )
     # A pair of weight zero is as good as absent.
-    weight = [1, 1, 1, 1, 1, 0]
+    weight = [1, 1, 1, 1, 1, 1, 0]
     ignored = assign_from_pairs(left, right, t, majority=1, sample_weight=weight)
     for other in (thrice, ignored):
         assert other.sign == plain.sign
         assert other.q == pytest.approx(plain.q)
         assert other.bound == pytest.approx(plain.bound)
         assert other.p_value == pytest.approx(plain.p_value)
+
+
+@pytest.mark.filterwarnings("ignore:the .* pairs for class assignment do not show")
+def test_votes_of_different_sizes_are_no_sign_test():
+    """Many small votes for a side, and few large ones against: neither is better."""
+    rng, small = np.random.default_rng(0), 0
+    for _ in range(200):
+        t = np.where(rng.random(100) < 0.9, 0.1, -0.9)
+        small += (
+            assign_from_pairs(np.ones(100), np.ones(100), t, majority=1).p_value < 0.1
+        )
+    assert small / 200 < 0.15
+    weight, t = np.where(np.arange(60) < 50, 1, 9), np.where(np.arange(60) < 50, 1, -1)
+    ones = np.ones(60)
+    found = assign_from_pairs(ones, ones, t, majority=1, sample_weight=weight)
+    assert found.sign == -1
+    assert found.p_value > 0.01
 
 
 def test_sign_from_points():

@@ -2,41 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pairlearn.cli.fit import note_on_noise, warnings_as_notes
+from pairlearn.cli.judging import (
+    BY_NATURE,
+    assumed_noise,
+    judged,
+    more_than_two_kinds,
+    note_on_noise,
+    one_group_error,
+    warnings_as_notes,
+)
 from pairlearn.cli.predict import frame_for_model, placing_errors, wanted_columns
-from pairlearn.cli.training_points import find_equal_rows, find_known_points, ids_at
+from pairlearn.cli.training_points import (
+    find_equal_rows,
+    find_known_points,
+    groups_at,
+    ids_at,
+    repeated_pairs,
+)
 from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.errors import TableError
-from pairlearn.trust.certify import certify
+from pairlearn.trust.certify import LEAST_KEPT, weigh_all
+from pairlearn.trust.noise import Noise, rates_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pairlearn.cli.training_points import KnownPoints
-    from pairlearn.data.types import Floats, Ints
+    from pairlearn.cli.training_points import EqualRows, KnownPoints
+    from pairlearn.data.types import Bools, Floats, Ints
+    from pairlearn.files.tables.answered_pairs import AnsweredPairs
     from pairlearn.files.tables.reading import Table
     from pairlearn.trust.certificate import Certificate
 
 __all__ = ["Certified", "certify_tables"]
 
+_ABOUT_IDS = (
+    "{} point(s) have the id of a point that the model learned from, but other "
+    "features; if they are different points, give them different ids"
+)
+
 
 @dataclass
 class Certified:
-    """A certificate, and how it came about."""
+    """A certificate, and how it came about.
+
+    Attributes
+    ----------
+    certificate : Certificate
+        The certificate.
+    n_seen, n_shared : int
+        Pairs with points that the model learnt from, or that equal such; and pairs left
+        out since they share a point with another.
+    notes : list of str
+        What to tell.
+    one_group_error : float or None
+        The error of putting all points into one group, as the answers tell.
+    """
 
     certificate: Certificate
     n_seen: int
     n_shared: int
     notes: list[str]
+    one_group_error: float | None = None
 
 
 def certify_tables(
@@ -48,12 +83,15 @@ def certify_tables(
     *,
     confidence: float = 0.95,
     noise: Any = "auto",
+    anytime: bool = False,
     seed: int = 0,
 ) -> Certified:
     """Estimate the error of a model from answers about pairs that it has not seen.
 
     Pairs with a point that the model learnt from are left out, and of pairs that share
-    a point one is taken, at random.
+    a point, or a group, one is taken, at random. Where the features of a point equal
+    those of one that the model learnt from, but its id is another, the interval covers
+    both: the certificate with and without its pair.
 
     Parameters
     ----------
@@ -67,8 +105,10 @@ def certify_tables(
         How they are to be read: arguments of `read_answers`.
     confidence : float
         As for :func:`pairlearn.certify`.
-    noise : "auto", None, float or tuple
-        How often these answers are wrong; as `flip_rates` there.
+    noise : "auto", None, float, tuple or FlipRateEstimate
+        How often these answers are wrong.
+    anytime : bool
+        As for :func:`pairlearn.certify`.
     seed : int
         Which of the pairs that share points are taken.
 
@@ -80,100 +120,138 @@ def certify_tables(
     notes = answered.notes
     table = answered.points.table
     frame = frame_for_model(table, wanted_columns(model, about))
-    given, t = Pairs(frame, answered.index), answered.t
-    used = given.used_points()
-    known, index = None, given.index
-    if about.get("seen") is not None:
-        encoded = _encoded(model, table, frame)[used]
-        ids = ids_at(answered.points, used)
-        known = find_known_points(about["seen"], encoded, ids)
-        equal_rows = find_equal_rows(encoded, used, given.n_points)
-        if not equal_rows.repeat and not (known and known.repeat):
-            index = equal_rows.group[index]
-    fresh = np.arange(len(given))
+    everything, t = answered.with_unsure
+    given = Pairs(frame, everything.index)
+    known, equal = _known(model, about, answered, given)
+    fresh, doubtful = _fresh(known, given, notes)
+    index = answered.points.groups[given.index]
+    # As they were answered, unsure ones among the others.
+    order = np.argsort(answered.first_lines[fresh], kind="stable")
+    if not anytime:
+        order = shuffled(len(fresh), check_random_state(seed))
+    n_groups = int(index.max(initial=0)) + 1
+    kept = fresh[disjoint_pairs(n_groups, index[fresh], order)]
+    by_nature = False
+    if known is not None:
+        new = kept[~doubtful[kept]]
+        doubtful[new] = repeated_pairs(equal, given.index[new])
+        few = np.sum(~doubtful[kept]) < LEAST_KEPT
+        by_nature = bool(known.ids and known.repeat and few)
+    if by_nature:
+        notes.append(BY_NATURE.format(int(doubtful[kept].sum()), len(kept)))
+        doubtful[:] = False
+    recognised = known is not None and not by_nature
+    if answered.points.group_column and not (about.get("seen") or {}).get("groups"):
+        recognised = False
+        notes.append(
+            "the model was trained without --group, so only groups of points with "
+            "known ids are recognised: make sure that the others are new"
+        )
+    # Rates that are measured by these answers are for one look.
+    rates = None
+    if not (anytime and noise == "auto"):
+        rates = assumed_noise(answered, noise)[1]
+    assumed = Noise("unknown", rates_of(model)) if rates is None else rates
+    problem = more_than_two_kinds(answered, assumed)
+    if problem is not None:
+        raise TableError(f"{problem}. So there is no certificate")
+    certificate = judged(
+        model, given[kept], t[kept], assumed, notes,
+        confidence=confidence, anytime=anytime, doubtful=doubtful[kept],
+    )  # fmt: skip
+    if certificate is None:
+        raise TableError(notes[-1])
+    if recognised:
+        certificate = replace(certificate, unseen=not doubtful[kept].any())
+    if rates is None:
+        notes += note_on_noise(model, certificate)
+    n_shared = len(fresh) - len(kept)
+    if n_shared and not anytime:
+        signs = np.sign(t[fresh])
+        certificate = weigh_all(
+            model, given[fresh], signs, index[fresh], assumed, certificate
+        )
+    if n_shared:
+        what = "point" if answered.points.group_column is None else "group"
+        notes.append(
+            f"{n_shared} pair(s) that share a {what} with another pair were left out"
+        )
+    return Certified(
+        certificate,
+        len(given) - len(fresh) + int(doubtful[kept].sum()),
+        n_shared,
+        notes,
+        one_group_error(answered, assumed),
+    )
+
+
+def _known(
+    model: Any, about: dict[str, Any], answered: AnsweredPairs, pairs: Pairs
+) -> tuple[KnownPoints | None, EqualRows]:
+    """Return which of the points used the model has learnt from, and equal rows."""
+    used = pairs.used_points()
+    encoded = _encoded(model, answered.points.table, pairs.X)[used]
+    equal = find_equal_rows(encoded, used, pairs.n_points)
+    if about.get("seen") is None:
+        return None, equal
+    ids, groups = ids_at(answered.points, used), groups_at(answered.points, used)
+    return find_known_points(about["seen"], encoded, ids, groups), equal
+
+
+def _fresh(
+    known: KnownPoints | None, pairs: Pairs, notes: list[str]
+) -> tuple[Ints, Bools]:
+    """Return the numbers of pairs of new points, and which are doubtful."""
+    used = pairs.used_points()
     if known is None:
         notes.append(
             "the model does not record which points it learned from: make sure that "
             "these pairs were not used to train it"
         )
-    else:
-        fresh = _fresh(known, used, given, notes)
-    order = shuffled(len(fresh), check_random_state(seed))
-    kept = fresh[disjoint_pairs(given.n_points, index[fresh], order)]
-    soft = int(np.sum(np.abs(t[kept]) != 1))
-    if soft:
-        notes.append(f"{soft} uncertain or divided answer(s) count by their sign")
-    with warnings_as_notes(notes):
-        certificate = certify(
-            model,
-            given[kept],
-            np.sign(t[kept]),
-            confidence=confidence,
-            flip_rates=noise,
-        )
-    if noise == "auto":
-        notes += note_on_noise(model, certificate)
-    notes += answered.note_on_hard_pairs()
-    n_shared = len(fresh) - len(kept)
-    if n_shared:
-        notes.append(
-            f"{n_shared} pair(s) that share a point with another pair, or have an "
-            "equal one, were left out"
-        )
-    return Certified(certificate, len(given) - len(fresh), n_shared, notes)
+        return np.arange(len(pairs)), np.zeros(len(pairs), dtype=bool)
 
-
-def _fresh(known: KnownPoints, used: Ints, pairs: Pairs, notes: list[str]) -> Ints:
-    """Return the numbers of the pairs of new points, and tell about the others."""
-
-    def holding(some: Any) -> Any:
+    def holding(some: Any) -> Bools:
         """Return which pairs hold one of some of the points used."""
         mask = np.zeros(pairs.n_points, dtype=bool)
         mask[used] = some
-        return mask[pairs.index].any(axis=1)
+        return np.asarray(mask[pairs.index].any(axis=1))
 
-    seen, by_id = holding(known.learnt_from), holding(known.by_id)
-    n_seen, n_fresh = int(np.sum(seen)), int(np.sum(~seen))
-    n_by_id = int(np.sum(by_id))
-    how = f"{n_by_id} recognised by an id, {n_seen - n_by_id} only by equal features"
-    changed = int(np.sum(known.by_id & ~known.by_features))
-    about_ids = (
-        f"{changed} point(s) have the id of a point that the model learned from, but "
-        "other features; if they are different points, give them different ids"
-    )
-    if not n_fresh:
-        way_out = f". {about_ids}" * bool(changed)
-        if known.repeat and not known.ids:
-            way_out = (
-                ". Rows repeat in these data, so points without ids cannot be told "
-                "apart: train the model with a table that has an id column"
-            )
-        raise TableError(
-            f"all {len(pairs)} pairs have points that the model learned from ({how}); "
-            "a certificate needs fresh random pairs, of points not used "
-            f"before{way_out}"
-        )
-    if n_seen:
+    seen, doubtful = holding(known.by_id | known.by_group), holding(known.by_features)
+    by_nature = known.ids and known.repeat
+    if np.all(seen) or (np.all(seen | doubtful) and not by_nature):
+        raise TableError(_nothing_left(known, seen, len(pairs)))
+    if seen.any():
+        what = "an id or a group" if known.by_group.any() else "an id"
         notes.append(
-            f"{n_seen} of {len(pairs)} pairs have points that the model learned from "
-            f"({how}), and were left out"
+            f"{int(seen.sum())} of {len(pairs)} pairs have points that the model "
+            f"learned from (recognised by {what}), and were left out"
         )
+    changed = int(np.sum(known.by_id & ~known.by_features))
     if changed:
-        notes.append(about_ids)
+        notes.append(_ABOUT_IDS.format(changed))
     if not known.ids:
         notes.append(
             "there are no ids, so points that the model learned from are recognised by "
             "their features: a point whose cells were changed since then counts as new"
         )
-    n_alike = int(np.sum(~seen & holding(known.by_features)))
-    if n_alike:
-        notes.append(
-            f"{n_alike} of {n_fresh} pairs are counted although they have a point that "
-            "equals, in all columns, a point that the model learned from: rows repeat "
-            "in these data, and its id is new. If it is the same point under another "
-            "id, the error is higher than this says"
+    return np.flatnonzero(~seen), doubtful
+
+
+def _nothing_left(known: KnownPoints, seen: Bools, n_pairs: int) -> str:
+    """Return why no pair is left to count, and the way out."""
+    n_by_id = int(seen.sum())
+    changed = int(np.sum(known.by_id & ~known.by_features))
+    way_out = f". {_ABOUT_IDS.format(changed)}" * bool(changed)
+    if known.repeat and not known.ids:
+        way_out = (
+            ". Rows repeat in these data, so points without ids cannot be told "
+            "apart: train the model with a table that has an id column"
         )
-    return np.flatnonzero(~seen)
+    return (
+        f"all {n_pairs} pairs have points that the model learned from ({n_by_id} "
+        f"recognised by an id, {n_pairs - n_by_id} only by equal features); a "
+        f"certificate needs fresh random pairs, of points not used before{way_out}"
+    )
 
 
 def _encoded(model: Any, table: Table, frame: Any) -> Floats:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.cli.judging import more_than_two_kinds
+from pairlearn.cli.near_duplicates import note_on_near_duplicates
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
+from pairlearn.trust.noise import Noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,11 +116,23 @@ def check_tables(
         ("known answers", f"{n_implied:,} pairs, given or implied by others"),
         ("for a certificate", f"{n_disjoint:,} pairs share no point with each other"),
     ]
+    rate = answered.flip_rate
+    if rate is not None:
+        low, high = rate.interval
+        told = (
+            f"about {rate.rate:.1%}, between {low:.1%} and {high:.1%}, from "
+            f"{rate.n_compared:,} comparisons of answers that must agree"
+        )
+        facts.append(("wrong answers", told))
+    notes = answered.notes + [column.note for column in columns if column.note]
+    problem = more_than_two_kinds(answered, Noise("unknown"))
+    notes += [] if problem is None else [problem]
+    notes += note_on_near_duplicates(answered)
     return Checked(
         answered,
         facts,
         cycles,
         len(found),
         [(column.name, column.how) for column in columns],
-        answered.notes + [column.note for column in columns if column.note],
+        notes,
     )

@@ -47,10 +47,10 @@ def fit(
         str,
         typer.Option(
             metavar="RATE",
-            help="How often answers are wrong: auto (estimate it), none (all are "
-            "right), a rate such as 0.1, or two rates such as 0.9,0.2: how often "
-            "people say 'same' about pairs that are the same, and about pairs that "
-            "are different.",
+            help="How often answers are wrong: auto (unknown, or measured by answers "
+            "that must agree), none (all are right), a rate such as 0.1, a range such "
+            "as 0.05-0.15, or two rates such as 0.9,0.2: how often people say 'same' "
+            "about pairs that are the same, and about pairs that are different.",
         ),
     ] = "auto",
     holdout: Annotated[
@@ -86,10 +86,11 @@ def fit(
     """Learn a model from a table of points and answers about pairs of them.
 
     Answers may be same/different, yes/no, true/false, must-link/cannot-link,
-    1/-1 or 1/0; unsure answers are left out. If a pair was answered several
-    times, the mean of its answers counts. Columns may hold numbers, dates or
-    categories, and cells may be missing. Some pairs are kept aside to measure
-    the error of the model, without a single class label.
+    1/-1 or 1/0. The model does not learn from unsure answers, but they count
+    in its error: as wrong for the upper end of the interval. If a pair was
+    answered several times, the mean of its answers counts. Columns may hold
+    numbers, dates or categories, and cells may be missing. Some pairs are kept
+    aside to measure the error of the model, without a single class label.
 
     Example:
 
@@ -123,6 +124,7 @@ def fit(
                     seed,
                     suspicious=report is not None,
                     forget=forget_points,
+                    before=out,
                 ),
                 progress.step,
             )
@@ -201,11 +203,18 @@ def certify(
         str,
         typer.Option(
             metavar="RATE",
-            help="How often these answers are wrong: none, a rate such as 0.1, or two "
-            "rates such as 0.9,0.2, as for fit; auto: anything from none to the rates "
-            "that the model assumes.",
+            help="How often these answers are wrong, as for fit.",
         ),
     ] = "auto",
+    anytime: Annotated[
+        bool,
+        typer.Option(
+            "--anytime",
+            help="The interval holds however often you look while answers come in, "
+            "also if you stop when you like what you see. The rows must be in the "
+            "order in which they were answered. The interval is wider.",
+        ),
+    ] = False,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     *,
@@ -236,6 +245,8 @@ def certify(
                 reading["id"] = _if_column(points, about["id"])
             elif reading["id"] is None and reading["first_row"] is None:
                 reading["first_row"] = about.get("first row")
+            if reading["group"] is None and about.get("group") is not None:
+                reading["group"] = _if_column(points, about["group"])
             progress.step("counting disagreements")
             found = certify_tables(
                 fitted,
@@ -245,6 +256,7 @@ def certify(
                 reading,
                 confidence=confidence,
                 noise=rate,
+                anytime=anytime,
                 seed=seed,
             )
         found.notes = notes + found.notes
@@ -367,7 +379,7 @@ def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
 
     import_skops()
     from pairlearn import load
-    from pairlearn.cli.fit import warnings_as_notes
+    from pairlearn.cli.judging import warnings_as_notes
     from pairlearn.files.saving import describe
 
     notes: list[str] = []

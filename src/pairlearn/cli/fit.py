@@ -3,43 +3,56 @@
 from __future__ import annotations
 
 import time
-import warnings
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 import pairlearn
+from pairlearn.cli.certificate_words import LOPSIDED
 from pairlearn.cli.explain import changes_of_side
+from pairlearn.cli.judging import (
+    BY_NATURE,
+    assumed_noise,
+    judged,
+    more_than_two_kinds,
+    note_on_noise,
+    one_group_error,
+    warnings_as_notes,
+)
 from pairlearn.cli.summary import FitSummary
-from pairlearn.cli.training_points import find_equal_rows, ids_at, make_fingerprints
+from pairlearn.cli.training_points import (
+    find_equal_rows,
+    groups_at,
+    ids_at,
+    make_fingerprints,
+    repeated_pairs,
+)
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.encoder import make_encoder
 from pairlearn.files.tables.errors import TableError
 from pairlearn.models.auto import PairClassifier
 from pairlearn.models.compose import make_pair_pipeline
-from pairlearn.trust.certificate import RIGHT
-from pairlearn.trust.certify import certify, keep_aside, rates_of
+from pairlearn.trust.certify import LEAST_KEPT, keep_aside
+from pairlearn.trust.noise import Noise, rates_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats, Ints
+    from pairlearn.data.types import Bools, Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
     from pairlearn.files.tables.column_kinds import Column
     from pairlearn.files.tables.points import Points
     from pairlearn.trust.certificate import Certificate
 
-__all__ = ["FitOptions", "about", "fit_tables", "note_on_noise"]
+__all__ = ["FitOptions", "about", "fit_tables"]
 
 # Points by which the shares of the classes are told.
 _SHARE_POINTS = 2000
-# From this share of points in one class on, it is worth a word.
-_LOPSIDED = 0.98
+# Points that occur less evenly than this share of as many equal ones are worth a word.
+_UNEVEN = 0.5
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,8 @@ class FitOptions:
         Whether to look for suspicious answers.
     forget : bool
         Whether the model is to know nothing of the points that it learnt from.
+    before : Path or None
+        A model that this one replaces; groups keep its names, or it is told.
     """
 
     classes: tuple[str, str] = ("A", "B")
@@ -71,6 +86,7 @@ class FitOptions:
     seed: int = 0
     suspicious: bool = False
     forget: bool = False
+    before: Path | None = None
 
 
 def fit_tables(
@@ -105,15 +121,25 @@ def fit_tables(
     answered = _read(points, pairs, reading)
     given, t, notes = answered.pairs, answered.t, answered.notes
     rng = check_random_state(options.seed)
-    trained, kept = _split(answered, options, rng)
+    not_kept, kept = _split(answered, options, rng)
+    trained = not_kept[not_kept < len(answered)]
+    rates, known = assumed_noise(answered, options.noise)
     step(f"learning from {len(trained)} pair(s)")
-    model = _learn(answered, trained, options)
+    model = _learn(answered, trained, rates, options)
+    notes += _names_as_before(model, given.X, options)
+    if options.forget:
+        # What Python's `certify` would know the points by.
+        del model[-1]._training_points
     step("testing the model")
-    certificate = _test(model, answered, kept, options)
-    notes += _notes_about_model(model, given.X, certificate, options, rng)
+    noise = Noise("unknown", rates_of(model)) if known is None else known
+    certificate = _test(model, answered, trained, kept, noise, options)
+    if known is None:
+        notes += note_on_noise(model, certificate)
+    shares = _shares(model, given.X, options, rng)
+    notes += _notes_about_model(model, shares, certificate, options)
     importance = changes_of_side(model, given.X, options.seed)
     suspicious = None
-    if options.suspicious:
+    if options.suspicious and max(shares.values()) <= LOPSIDED:
         step("looking for suspicious answers")
         suspicious = _suspicious(answered, options.seed)
     summary = FitSummary(
@@ -133,8 +159,11 @@ def fit_tables(
         classes=options.classes,
         importance=importance,
         version=pairlearn.__version__,
+        majority=options.majority,
+        shares=shares,
+        one_group_error=one_group_error(answered, noise),
     )
-    return summary, about(summary, answered, trained, options)
+    return summary, about(summary, answered, not_kept, options)
 
 
 def _read(points: Path, pairs: Path, reading: Mapping[str, Any]) -> AnsweredPairs:
@@ -153,46 +182,117 @@ def _read(points: Path, pairs: Path, reading: Mapping[str, Any]) -> AnsweredPair
 
 
 def _split(answered: AnsweredPairs, options: FitOptions, rng: Any) -> tuple[Ints, Ints]:
-    """Return the numbers of the pairs to train on, and to keep for the certificate."""
-    given, notes = answered.pairs, answered.notes
-    trained, kept = _divide(
-        given, answered.t, answered.points.columns, options.holdout, rng, notes
+    """Return the numbers of the pairs to learn from, and to keep for the certificate.
+
+    Ids decide which points are one, and groups where there are any; unsure pairs, whose
+    numbers come last, are kept as others are.
+    """
+    (given, t), notes = answered.with_unsure, answered.notes
+    group = answered.points.groups
+    one_each = answered.points.group_column is None
+    trained, kept = keep_aside(
+        given, t, options.holdout, rng, None if one_each else group
     )
+    often = np.bincount(group[given.index].ravel()).astype(float)
+    # As many points as would occur as evenly as these if all were alike (Simpson).
+    n_even = often.sum() ** 2 / (often @ often)
+    if len(kept) and n_even < _UNEVEN * np.sum(often > 0):
+        what = "points" if one_each else "groups"
+        notes.append(
+            f"some {what} are in many more pairs than others, and hardly tested; if "
+            "the model is wrong about these more often, the error is higher than the "
+            "certificate says"
+        )
     n_between = len(given) - len(trained) - len(kept)
     if n_between:
+        what = "point" if one_each else "group"
         notes.append(
-            f"{n_between} pair(s) share a point with the {len(kept)} pairs kept aside "
+            f"{n_between} pair(s) share a {what} with the {len(kept)} pairs kept aside "
             "for the certificate, so they are used neither for it nor for training; "
             "--holdout 0 trains on all pairs"
         )
     return trained, kept
 
 
-def _learn(answered: AnsweredPairs, trained: Ints, options: FitOptions) -> Any:
+def _learn(
+    answered: AnsweredPairs, trained: Ints, noise: Any, options: FitOptions
+) -> Any:
     """Return a model that has learnt from some of the pairs."""
     model = make_pair_pipeline(
         answered.points.make_encoder(),
         PairClassifier(
             classes=options.classes,
             majority=options.majority,
-            noise=options.noise,
+            noise=noise,
             random_state=options.seed,
         ),
     )
+    more = {}
+    if answered.points.group_column is not None:
+        groups = answered.points.groups[answered.index[trained]]
+        more["pairclassifier__groups"] = groups
     with warnings_as_notes(answered.notes):
-        return model.fit(answered.pairs[trained], answered.t[trained])
+        return model.fit(answered.pairs[trained], answered.t[trained], **more)
+
+
+def _names_as_before(model: Any, frame: Any, options: FitOptions) -> list[str]:
+    """Give groups without names those of the model that is replaced, or tell.
+
+    Which group is called A is arbitrary, and more answers may turn it round.
+    """
+    if options.before is None or not options.before.is_file():
+        return []
+    from pairlearn import load
+
+    some = frame.iloc[:_SHARE_POINTS]
+    try:
+        with warnings_as_notes([]):
+            said = load(options.before).predict(some)
+    except (ValueError, TypeError, KeyError, AttributeError, OSError):
+        # Not a model, or one of other columns: there are no names to keep.
+        return []
+    if not set(said) <= set(options.classes):
+        return []
+    if np.mean(np.asarray(said) == model.predict(some)) >= 0.5:
+        return []
+    if options.majority is None and options.classes == ("A", "B"):
+        # The last step settles the names, and nobody has asked for others.
+        model[-1]._flip()
+        return []
+    note = (
+        f"the names of the two groups are swapped: what {options.before.name}, which "
+        f"this model replaces, called {options.classes[0]} is now called "
+        f"{options.classes[1]}; check some points that you know"
+    )
+    return [note]
 
 
 def _test(
-    model: Any, answered: AnsweredPairs, kept: Ints, options: FitOptions
+    model: Any,
+    answered: AnsweredPairs,
+    trained: Ints,
+    kept: Ints,
+    noise: Noise,
+    options: FitOptions,
 ) -> Certificate | None:
     """Return the certificate of a model, and note what it rests on."""
     notes = answered.notes
-    with warnings_as_notes(notes):
-        certificate = _certificate(
-            model, answered.pairs[kept], answered.t[kept], options, notes
-        )
-    if options.holdout and not len(kept):
+    problem = more_than_two_kinds(answered, noise)
+    if problem is not None:
+        notes.append(f"{problem}. So there is no certificate")
+        return None
+    if len(kept):
+        pairs, t = answered.with_unsure
+        doubtful, repeat = _doubtful(answered, trained, kept)
+        # By their ids these points are others than those of the training.
+        unseen: bool | None = not doubtful.any()
+        if repeat and np.sum(~doubtful) < LEAST_KEPT:
+            notes.append(BY_NATURE.format(int(doubtful.sum()), len(kept)))
+            doubtful[:], unseen = False, None
+        found = judged(model, pairs[kept], t[kept], noise, notes, doubtful=doubtful)
+        return None if found is None else replace(found, unseen=unseen)
+    certificate: Certificate | None = model[-1].certificate_
+    if options.holdout:
         outcome = (
             "there is no certificate"
             if certificate is None
@@ -203,91 +303,32 @@ def _test(
             f"aside: {outcome}. For a guarantee, collect answers about fresh random "
             "pairs and run pairlearn certify"
         )
-    if options.noise == "auto":
-        notes += note_on_noise(model, certificate)
-    if certificate is not None:
-        notes += answered.note_on_hard_pairs()
+    if certificate is not None and len(answered.unsure):
+        notes.append(
+            f"the estimate does not count the {len(answered.unsure)} unsure pair(s), "
+            "which are likely to be hard: over all pairs the error is probably higher"
+        )
     return certificate
 
 
-def _divide(
-    pairs: Pairs,
-    t: Floats,
-    columns: list[Column],
-    share: float,
-    rng: Any,
-    notes: list[str],
-) -> tuple[Ints, Ints]:
-    """Keep pairs aside, with equal rows as one point, and tell where they are not."""
+def _doubtful(answered: AnsweredPairs, trained: Ints, kept: Ints) -> tuple[Bools, bool]:
+    """Tell which kept pairs have a point that equals one of another pair.
+
+    Of a training pair, or of a kept pair that counts already. And whether rows repeat
+    by nature, so that this says little.
+    """
+    pairs = answered.with_unsure[0]
     used = pairs.used_points()
     with warnings_as_notes([]):
-        encoded = make_encoder(columns).fit_transform(pairs.X.iloc[used])
-    equal_rows = find_equal_rows(np.asarray(encoded), used, pairs.n_points)
-    if not equal_rows.n_equal:
-        return keep_aside(pairs, t, share, rng)
-    equal = f"{equal_rows.n_equal} point(s) equal another point in all columns"
-    if not equal_rows.repeat:
-        trained, kept = keep_aside(pairs, t, share, rng, equal_rows.group)
-        if len(kept):
-            notes.append(f"{equal}; the certificate counts equal points as one")
-            return trained, kept
-    trained, kept = keep_aside(pairs, t, share, rng)
-    if not len(kept):
-        notes.append(
-            f"{equal}; if these are the same points, listed twice, the error is higher "
-            "than the certificate says"
-        )
-        return trained, kept
+        encoder = make_encoder(answered.points.columns)
+        encoded = np.asarray(encoder.fit_transform(pairs.X.iloc[used]))
+    equal = find_equal_rows(encoded, used, pairs.n_points)
     learnt = np.zeros(pairs.n_points, dtype=bool)
-    learnt[equal_rows.group[pairs.index[trained]]] = True
-    n_alike = int(np.sum(learnt[equal_rows.group[pairs.index[kept]]]))
-    notes.append(
-        f"{n_alike} of the {2 * len(kept)} points kept for the certificate equal, in "
-        "all columns, a point that the model learned from: rows repeat in these data. "
-        "If these are the same points, listed twice, the error is higher than the "
-        "certificate says"
-    )
-    return trained, kept
-
-
-def _certificate(
-    model: Any, pairs: Pairs, t: Floats, options: FitOptions, notes: list[str]
-) -> Certificate | None:
-    if not len(pairs):
-        cross_validated: Certificate | None = model[-1].certificate_
-        return cross_validated
-    soft = int(np.sum(np.abs(t) != 1))
-    if soft:
-        notes.append(
-            f"{soft} of the {len(t)} pairs kept for the certificate have uncertain or "
-            "divided answers, which count by their sign"
-        )
-    return certify(model, pairs, np.sign(t), flip_rates=options.noise)
-
-
-def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
-    """Return a sentence on what a certificate makes of rates that were not given."""
-    r1, r0 = rates = rates_of(model)
-    if certificate is None:
-        return []
-    if rates != RIGHT:
-        note = (
-            f"the model assumes that some answers are wrong: that {1 - r1:.1%} of "
-            f"pairs of the same kind are answered 'different', and {r0:.1%} of the "
-            "others 'same'. The error relies on this, which is a guess here. Its "
-            "interval does not: the lower end is 0, and the upper end holds even if no "
-            "answer is wrong. If you know the rates, give them: --noise "
-            f"{r1:.3g},{r0:.3g}, or --noise none"
-        )
-        return [note]
-    if not certificate.pair_error:
-        return []
-    note = (
-        "every answer is assumed to be right, so a wrong answer counts as an error of "
-        "the model. If some answers are wrong, the error is lower than the certificate "
-        "says; if one in ten is wrong, for example, add --noise 0.1"
-    )
-    return [note]
+    learnt[equal.group[pairs.index[trained]]] = True
+    doubtful = np.asarray(learnt[equal.group[pairs.index[kept]]].any(axis=1))
+    fresh = np.flatnonzero(~doubtful)
+    doubtful[fresh] = repeated_pairs(equal, pairs.index[kept[fresh]])
+    return doubtful, equal.repeat
 
 
 def notes_about_answers(answered: AnsweredPairs) -> list[str]:
@@ -313,29 +354,27 @@ def notes_about_answers(answered: AnsweredPairs) -> list[str]:
     return notes
 
 
+def _shares(model: Any, frame: Any, options: FitOptions, rng: Any) -> dict[str, float]:
+    """Return the share of the points in each group, from some of them."""
+    some = rng.permutation(len(frame))[:_SHARE_POINTS]
+    predicted = model.predict(frame.iloc[np.sort(some)])
+    return {name: float(np.mean(predicted == name)) for name in options.classes}
+
+
 def _notes_about_model(
     model: Any,
-    frame: Any,
+    shares: Mapping[str, float],
     certificate: Certificate | None,
     options: FitOptions,
-    rng: Any,
 ) -> list[str]:
     """Return sentences about a model that is of little use, or whose names may be."""
     notes = []
-    some = rng.permutation(len(frame))[:_SHARE_POINTS]
-    predicted = model.predict(frame.iloc[np.sort(some)])
-    shares = {name: float(np.mean(predicted == name)) for name in options.classes}
     largest = max(shares, key=shares.__getitem__)
-    if shares[largest] > _LOPSIDED:
+    majority = options.majority
+    if shares[largest] <= LOPSIDED and majority is not None and shares[majority] < 0.4:
         notes.append(
-            f"the model puts {shares[largest]:.1%} of the points into class "
-            f"{largest!r}; it hardly tells two classes apart"
-        )
-    elif options.majority is not None and shares[options.majority] < 0.4:
-        notes.append(
-            f"you said that class {options.majority!r} has most of the points, but the "
-            f"model puts only {shares[options.majority]:.0%} into it; the names may be "
-            "swapped"
+            f"you said that class {majority!r} has most of the points, but the model "
+            f"puts only {shares[majority]:.0%} into it; the names may be swapped"
         )
     if certificate is not None and certificate.clustering_interval[1] > 0.45:
         low, high = certificate.clustering_interval
@@ -369,40 +408,27 @@ def _suspicious(answered: AnsweredPairs, seed: int) -> Any:
         return suspicious_answers(linear, answered.pairs, answered.t, random_state=seed)
 
 
-@contextmanager
-def warnings_as_notes(notes: list[str]) -> Iterator[None]:
-    """Turn warnings of the library into notes, in the words of the command line."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        message = str(warning.message)
-        mine = issubclass(warning.category, UserWarning)
-        # What is said about class assignment is told in other words, above.
-        if mine and "class assignment" not in message:
-            message = message.replace("pass noise=None", "say --noise none")
-            message = message.replace("flip_rates seem", "--noise seems")
-            notes.append(message.replace("n_classes=2", "two"))
-
-
 def _how(column: Column) -> str:
     return f"left out: {column.how}" if column.kind == "left out" else column.how
 
 
 def about(
-    summary: FitSummary, answered: AnsweredPairs, trained: Ints, options: FitOptions
+    summary: FitSummary, answered: AnsweredPairs, not_kept: Ints, options: FitOptions
 ) -> dict[str, Any]:
     """Return what is stored beside a model, for the commands that use it."""
     points, certificate = answered.points, summary.certificate
-    rows = summary.pairs[trained].used_points()
+    # Unsure pairs that were not kept aside are no fresh ones either: if certify counted
+    # them, but not the sure ones beside them, most of its pairs might be unsure.
+    rows = answered.with_unsure[0][not_kept].used_points()
     return {
         "made by": "pairlearn fit",
         "id": points.id_column,
         "first row": points.first_row,
+        "group": points.group_column,
         "columns": [[c.name, c.kind, c.form] for c in points.columns],
         "classes": list(summary.classes),
         "majority": summary.model[-1].majority,
-        "pairs": len(trained),
+        "pairs": int(np.sum(not_kept < len(answered))),
         "points": len(rows),
         "certificate": None
         if certificate is None
@@ -410,6 +436,9 @@ def about(
         | {
             "pair_interval": list(certificate.pair_interval),
             "clustering_interval": list(certificate.clustering_interval),
+            "bolder_interval": None
+            if certificate.bolder_interval is None
+            else list(certificate.bolder_interval),
         },
         "importance": None
         if summary.importance is None
@@ -426,6 +455,7 @@ def _fingerprint(
 ) -> dict[str, Any]:
     """Return fingerprints of the points that the model learnt from."""
     encoded = np.asarray(model[0].transform(points.frame.iloc[rows]))
-    # Not whether there is a page: that makes no other model.
-    secret = asdict(options) | {"suspicious": None}
-    return make_fingerprints(encoded, ids_at(points, rows), secret)
+    # Not whether there is a page, or was a model before: that makes no other model.
+    secret = asdict(options) | {"suspicious": None, "before": None}
+    groups = groups_at(points, rows)
+    return make_fingerprints(encoded, ids_at(points, rows), secret, groups)

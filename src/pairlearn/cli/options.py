@@ -6,6 +6,7 @@ This file is read for every `--help`, so nothing that takes long is imported her
 from __future__ import annotations
 
 import inspect
+import re
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,6 +94,16 @@ def _reading(
             "--skip-unknown",
         ),
     ] = False,
+    group: Annotated[
+        str | None,
+        _of_tables(
+            "Column of the points that says of whom or what each is a row, if there "
+            "are several rows of one patient, customer or device. The model is then "
+            "tested on others than it learned from.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
 ) -> dict[str, Any]:
     """Return how tables are to be read, as arguments of `read_answers`."""
     return dict(locals())
@@ -138,20 +149,32 @@ def class_names(
 
 
 def noise_rates(said: str) -> Any:
-    """Return what PairClassifier takes for noise."""
+    """Return how often answers are wrong: "auto", None, rates, or ranges of them."""
     word = said.strip().casefold()
     if word in ("auto", "none"):
         return None if word == "none" else "auto"
     try:
-        rates = [float(part) for part in word.split(",")]
+        parts = [
+            [float(end) for end in re.split(r"(?<=[\d.])[-\u2013]", part.strip())]
+            for part in word.split(",")
+        ]
     except ValueError:
-        rates = []
-    if len(rates) == 1 and 0 <= rates[0] < 0.5:
-        return rates[0] or None
-    if len(rates) == 2 and 0 <= rates[1] < rates[0] <= 1:
-        return (rates[0], rates[1])
+        parts = []
+    ends = [(min(part), max(part)) for part in parts if len(part) in (1, 2)]
+    if len(ends) == len(parts) == 1 and 0 <= ends[0][0] <= ends[0][1] < 0.5:
+        low, high = ends[0]
+        if low < high:
+            from pairlearn.trust.noise import FlipRateEstimate
+
+            return FlipRateEstimate((low + high) / 2, (low, high))
+        return low or None
+    if len(ends) == len(parts) == 2:
+        same, different = ends
+        exact = same[0] == same[1] and different[0] == different[1]
+        if different[0] >= 0 and different[1] < same[0] and same[1] <= 1:
+            return (same[0], different[0]) if exact else (same, different)
     raise OptionError(
-        f"--noise {said!r} must be auto, none, a rate below 0.5, or two rates such as "
-        "0.9,0.2: how often people say 'same' about pairs that are the same, and "
-        "about pairs that are different"
+        f"--noise {said!r} must be auto, none, a rate below 0.5, a range such as "
+        "0.05-0.15, or two rates such as 0.9,0.2: how often people say 'same' about "
+        "pairs that are the same, and about pairs that are different"
     )

@@ -39,8 +39,20 @@ def plan(
     ] = 0.0,
     pairs: Annotated[
         int | None,
-        typer.Option(help="Also say what this number of pairs would give you."),
+        typer.Option(help="Also say what this many rows of pairs.csv would give you."),
     ] = None,
+    points: Annotated[
+        int | None,
+        typer.Option(
+            help="How many points you have. With few, pairs share points, and fewer "
+            "of them can test the model.",
+            show_default="pairs share no point",
+        ),
+    ] = None,
+    holdout: Annotated[
+        float,
+        typer.Option(help="Share of the pairs that fit keeps aside, as in fit."),
+    ] = 0.2,
 ) -> None:
     """Say how many pairs to collect, before you collect them.
 
@@ -59,6 +71,8 @@ def plan(
                 confidence=confidence,
                 flip_rate=flip_rate,
                 n_pairs=pairs,
+                holdout=holdout,
+                n_points=points,
             )
         except ValueError as problem:
             raise OptionError(str(problem)) from None
@@ -77,22 +91,25 @@ def show(found: Plan) -> None:
         console.print(line, markup=False)
     console.print()
     table = Table(
-        title="Pairs needed for a certificate, by the width of its interval",
+        title="Pairs to collect, by the width of the interval of the error",
         title_justify="left",
     )
     table.add_column("width", justify="right")
+    table.add_column("rows of pairs.csv", justify="right", style="bold")
+    table.add_column(f"of these to test with, {SURE:.0%} sure", justify="right")
     table.add_column("typically", justify="right")
-    table.add_column(f"{SURE:.0%} sure", justify="right", style="bold")
-    table.add_column("points", justify="right")
     table.add_column("expected interval", no_wrap=True)
     for row in found.certificates:
-        low, high = row.expected.clustering_interval
+        width = _width(row.width) + (" *" if row.width == found.width else "  ")
+        if row.expected is None:
+            table.add_row(width, "no number", "", "", "")
+            continue
         table.add_row(
-            _width(row.width) + (" *" if row.width == found.width else "  "),
-            f"{row.typical:,}",
+            width,
+            "too few points" if row.rows is None else f"{row.rows:,}",
             f"{row.sure:,}",
-            f"{2 * row.sure:,}",
-            _interval(low, high),
+            f"{row.typical:,}",
+            _interval(*row.expected.clustering_interval),
         )
     console.print(table)
     console.print(advice(found), markup=False)
@@ -101,20 +118,28 @@ def show(found: Plan) -> None:
 def advice(found: Plan) -> str:
     """Return one sentence: what to collect."""
     wanted, assignment = found.wanted, found.assignment
-    n_pairs = wanted.sure
+    if wanted.sure is None:
+        return (
+            f"Advice: with {found.flip_rate:.1%} wrong answers, perhaps those of hard "
+            f"pairs, no number of pairs makes the interval {_width(found.width)} wide. "
+            "Have pairs answered by several people, so that fewer answers are wrong."
+        )
+    if wanted.rows is None:
+        return (
+            f"Advice: {found.n_points:,} points are too few for this: the test takes "
+            f"{wanted.sure:,} pairs of {2 * wanted.sure:,} points that are in no other "
+            "pair. Collect more points, or accept a wider interval."
+        )
     text = (
-        f"Advice: collect {n_pairs:,} pairs for the certificate, drawn at random, of "
-        f"{2 * n_pairs:,} different points, and train with other pairs"
+        f"Advice: collect {wanted.rows:,} pairs, drawn at random. pairlearn fit keeps "
+        f"{wanted.sure:,} of them aside to test the model, and learns from the others"
     )
-    if assignment.n_pairs is None or assignment.n_pairs > n_pairs:
+    if assignment.n_pairs is None or assignment.n_pairs > wanted.rows - wanted.sure:
         one = assignment.n_points == 1
         text += f"; label {assignment.n_points:,} point{'' if one else 's'} to name "
         text += "the classes"
     else:
-        text += (
-            f"; {assignment.n_pairs:,} of the training pairs are enough to name the "
-            "classes"
-        )
+        text += "; these are enough to name the classes, too"
     return text + "."
 
 
@@ -130,11 +155,15 @@ def _answers(found: Plan) -> list[str]:
     wanted, assignment = found.wanted, found.assignment
     sure = f"{100 * found.confidence:g}%"
     width = _width(found.width)
-    certificate = (
-        f"Certificate: with {wanted.typical:,} pairs the interval of the error is "
-        f"typically {width} wide or narrower, and with {wanted.sure:,} pairs it is so "
-        f"with probability {SURE:.0%}."
-    )
+    certificate = f"Certificate: no number of pairs makes the interval {width} wide."
+    if wanted.sure is not None:
+        certificate = (
+            f"Certificate: with {wanted.typical:,} pairs to test with, the interval of "
+            f"the error is {width} wide or narrower with probability 50%, and with "
+            f"{wanted.sure:,} with probability {SURE:.0%}. It holds if answers are "
+            + ("wrong as often as you say." if found.flip_rate else "right; if you do "
+               "not know that, its upper end holds.")
+        )  # fmt: skip
     lines = [certificate]
     if assignment.n_pairs is None:
         lines.append(
@@ -156,16 +185,25 @@ def _answers(found: Plan) -> list[str]:
 
 
 def _budget(found: Plan, budget: Budget) -> str:
-    low, high = budget.expected.clustering_interval
-    text = (
-        f"Your {budget.expected.n_pairs:,} pairs: a certificate of about "
-        f"{_interval(low, high)}, {_width(high - low)} wide; {_width(found.width)} or "
-        f"narrower with probability {_chance(budget.chance_of_width)}. Class "
-        "assignment "
-    )
+    text = f"Your {budget.n_rows:,} rows of pairs.csv: "
+    if budget.expected is None:
+        text += "too few pairs that share no point to keep some aside for a test. "
+    else:
+        low, high = budget.expected.clustering_interval
+        text += (
+            f"{budget.expected.n_pairs:,} to test with, so a certificate of about "
+            f"{_interval(low, high)}, {_width(high - low)} wide; "
+            f"{_width(found.width)} or narrower with probability "
+            f"{_chance(budget.chance_of_width)}. "
+        )
     if budget.assignment is None:
-        return text + "is impossible from pairs if both classes are equally large."
-    return text + f"is right with probability {_chance(budget.assignment)}."
+        return text + (
+            "Class assignment is impossible from pairs if both classes are equally "
+            "large."
+        )
+    return text + (
+        f"Class assignment is right with probability {_chance(budget.assignment)}."
+    )
 
 
 def _points(n_points: int) -> str:

@@ -9,6 +9,14 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
+from pairlearn.cli.certificate_words import (
+    caveats,
+    error_line,
+    lopsided_group,
+    one_group_line,
+    source_line,
+)
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -87,23 +95,14 @@ def show_notes(notes: list[str], *, error: bool = False) -> None:
         _say(f"  • {note}" if not error else f"note: {note}", error=error)
 
 
-def _error_line(certificate: Certificate) -> str:
-    low, high = certificate.clustering_interval
-    return f"{certificate.clustering_error:.1%}, between {low:.1%} and {high:.1%}"
-
-
-def _how_certified(certificate: Certificate) -> str:
-    kind = (
-        "cross-validated, so an estimate"
-        if certificate.cross_validated
-        else "from pairs that the model has not seen"
-    )
-    wrong = certificate.flip_rate
-    noise = f", assuming that {wrong:.1%} of answers are wrong" if wrong else ""
-    return (
-        f"{100 * certificate.confidence:g}% confidence, {certificate.n_pairs} pairs, "
-        f"{kind}{noise}"
-    )
+def _error_rows(
+    certificate: Certificate, one_group_error: float | None, name: str | None
+) -> list[tuple[str, str]]:
+    """Return the error, what it rests on, and what one group for all would give."""
+    lines = [source_line(certificate), *caveats(certificate)]
+    baseline = one_group_line(one_group_error, name)
+    lines += [baseline] if baseline else []
+    return [("error", error_line(certificate)), *(("", line) for line in lines)]
 
 
 def show_fit(summary: FitSummary, model: Path, *, named: bool) -> None:
@@ -114,11 +113,15 @@ def show_fit(summary: FitSummary, model: Path, *, named: bool) -> None:
         ("points", f"{len(summary.ids):,}, {summary.points.shape[1]} columns"),
         ("pairs", f"{len(summary.t):,}: {n_same:,} same, {n_different:,} different"),
     ]
+    alone = lopsided_group(summary)
+    if alone is not None:
+        _say(alone, style="bold")
     if summary.certificate is None:
-        rows.append(("error", "unknown: too few pairs that share no point"))
+        rows.append(("error", "unknown, see the notes"))
     else:
-        rows.append(("error", _error_line(summary.certificate)))
-        rows.append(("", _how_certified(summary.certificate)))
+        rows += _error_rows(
+            summary.certificate, summary.one_group_error, summary.majority
+        )
     rows.append(("time", f"{summary.seconds:.1f} s"))
     _table(rows)
     used = [name for name, share in summary.importance or [] if share > 0][:5]
@@ -159,18 +162,14 @@ def show_predicted(found: Predicted, out: Path) -> None:
 
 def show_certified(found: Certified) -> None:
     """Print a certificate."""
-    _table(
-        [
-            ("error", _error_line(found.certificate)),
-            ("", "up to swapping the two classes"),
-            ("", _how_certified(found.certificate)),
-        ]
-    )
+    first, *rest = _error_rows(found.certificate, found.one_group_error, None)
+    _table([first, ("", "up to swapping the two classes"), *rest])
     if found.notes:
         show_notes(found.notes)
     _say(
         "This holds if the pairs were drawn at random from the points that the model "
-        "is used for."
+        "is used for, and if no two of them are about one thing (several rows of one "
+        "patient, say; --group tells which)."
     )
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pairlearn.trust.certificate import Certificate
 
 __all__ = [
@@ -19,9 +17,7 @@ __all__ = [
     "Plan",
     "assignment_chance",
     "certificate_plan",
-    "chance_of_width",
     "make_plan",
-    "pairs_for_sure",
     "points_for_assignment",
 ]
 
@@ -43,18 +39,23 @@ class CertificatePlan:
     ----------
     width : float
         The width of the interval of the error, at most.
-    typical : int
-        Pairs with which it is so narrow if as many disagree as are expected to.
-    sure : int
-        Pairs with which it is so narrow with probability `SURE`.
-    expected : Certificate
+    typical : int or None
+        Pairs to test with, for which it is so narrow with probability 1/2; None if no
+        number of pairs is enough.
+    sure : int or None
+        Those for which it is so narrow with probability `SURE`.
+    rows : int or None
+        How many rows pairs.csv needs for `sure`, if a share of them is kept aside; None
+        if there are too few points for that.
+    expected : Certificate or None
         The certificate from `sure` pairs, if as many disagree as expected.
     """
 
     width: float
-    typical: int
-    sure: int
-    expected: Certificate
+    typical: int | None
+    sure: int | None
+    rows: int | None
+    expected: Certificate | None
 
 
 @dataclass(frozen=True)
@@ -80,19 +81,23 @@ class AssignmentPlan:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a given number of pairs yields.
+    """What a given number of rows of pairs.csv yields.
 
     Attributes
     ----------
-    expected : Certificate
-        The certificate, if as many pairs disagree as expected.
+    n_rows : int
+        The rows.
+    expected : Certificate or None
+        The certificate from the pairs kept aside, if as many disagree as expected; None
+        if these are too few.
     chance_of_width : float
         The probability that its interval is at most as wide as wanted.
     assignment : float or None
         The probability of the right class assignment; None at prior 1/2.
     """
 
-    expected: Certificate
+    n_rows: int
+    expected: Certificate | None
     chance_of_width: float
     assignment: float | None
 
@@ -106,6 +111,8 @@ class Plan:
     width: float
     confidence: float
     flip_rate: float
+    holdout: float
+    n_points: int | None
     certificates: list[CertificatePlan]
     assignment: AssignmentPlan
     budget: Budget | None
@@ -124,6 +131,8 @@ def make_plan(
     confidence: float = 0.95,
     flip_rate: float = 0.0,
     n_pairs: int | None = None,
+    holdout: float = 0.2,
+    n_points: int | None = None,
 ) -> Plan:
     """Return how many pairs a certificate and a class assignment need.
 
@@ -138,9 +147,15 @@ def make_plan(
     confidence : float, default=0.95
         Confidence of the interval, and wanted probability of the right assignment.
     flip_rate : float, default=0
-        The rate at which answers are wrong.
+        The rate at which answers are wrong. The interval is that of `pairlearn fit`:
+        hard pairs may have more wrong answers than others.
     n_pairs : int, optional
-        A budget to judge.
+        A number of rows of pairs.csv to judge.
+    holdout : float, default=0.2
+        The share of the rows that `pairlearn fit` keeps aside.
+    n_points : int, optional
+        How many points the pairs are drawn from. With few, pairs share points, and
+        fewer can be counted. None: they share none.
 
     Returns
     -------
@@ -149,20 +164,35 @@ def make_plan(
     Examples
     --------
     >>> found = make_plan(prior=0.3, error=0.1, width=0.05)
-    >>> found.wanted.typical, found.wanted.sure, found.assignment.n_pairs
-    (380, 448, 59)
+    >>> found.wanted.typical, found.wanted.sure, found.wanted.rows
+    (380, 448, 2240)
+    >>> found.assignment.n_pairs
+    59
     """
+    from pairlearn.trust.planning import chance_of_width
+
     _check(prior, error, width, confidence, flip_rate, n_pairs)
+    if not 0 < holdout <= 0.5:
+        raise ValueError(f"--holdout must lie between 0 and 0.5; got {holdout:g}")
+    if n_points is not None and n_points < 4:
+        raise ValueError(f"--points must be 4 or more; got {n_points}")
     widths = sorted({width, *_others(width)}, reverse=True)
-    rows = [certificate_plan(error, w, confidence, flip_rate) for w in widths]
+    shared = {"confidence": confidence, "flip_rate": flip_rate}
+    rows = [certificate_plan(error, w, holdout, n_points, **shared) for w in widths]
     budget = None
     if n_pairs is not None:
+        n_kept = n_kept_aside(n_pairs, holdout, n_points)
+        chance = 0.0
+        if n_kept:
+            cautious = flip_rate > 0
+            chance = chance_of_width(n_kept, error, width, cautious=cautious, **shared)
         budget = Budget(
-            _expected(n_pairs, error, confidence, flip_rate),
-            chance_of_width(n_pairs, error, width, confidence, flip_rate),
+            n_pairs,
+            _expected(n_kept, error, **shared) if n_kept else None,
+            chance,
             None
             if prior == 0.5
-            else assignment_chance(n_pairs, prior, error, flip_rate),
+            else assignment_chance(n_pairs - n_kept, prior, error, flip_rate),
         )
     return Plan(
         prior,
@@ -170,6 +200,8 @@ def make_plan(
         width,
         confidence,
         flip_rate,
+        holdout,
+        n_points,
         rows,
         _assignment_plan(prior, error, 1 - confidence, flip_rate),
         budget,
@@ -177,86 +209,84 @@ def make_plan(
 
 
 def certificate_plan(
-    error: float, width: float, confidence: float = 0.95, flip_rate: float = 0.0
+    error: float,
+    width: float,
+    holdout: float = 0.2,
+    n_points: int | None = None,
+    *,
+    confidence: float = 0.95,
+    flip_rate: float = 0.0,
 ) -> CertificatePlan:
     """Return how many pairs an interval of this width needs."""
-    from pairlearn.trust.certificate import pairs_for_certificate
+    from pairlearn.trust.planning import pairs_for_certificate
 
-    options = {"confidence": confidence, "flip_rate": flip_rate}
-    typical = pairs_for_certificate(error, width, **options)
-    sure = pairs_for_sure(error, width, confidence, flip_rate, at_least=typical)
+    try:
+        typical, sure = (
+            pairs_for_certificate(
+                error,
+                width,
+                probability=probability,
+                confidence=confidence,
+                flip_rate=flip_rate,
+                cautious=flip_rate > 0,
+            )
+            for probability in (0.5, SURE)
+        )
+    except ValueError:
+        return CertificatePlan(width, None, None, None, None)
+    rows = rows_for(sure, holdout, n_points)
     return CertificatePlan(
-        width, typical, sure, _expected(sure, error, confidence, flip_rate)
+        width, typical, sure, rows, _expected(sure, error, confidence, flip_rate)
     )
 
 
-def chance_of_width(
-    n_pairs: int,
-    error: float,
-    width: float,
-    confidence: float = 0.95,
-    flip_rate: float = 0.0,
-) -> float:
-    """Return the probability that a certificate's interval is at most `width` wide.
+def n_kept_aside(n_rows: int, holdout: float, n_points: int | None = None) -> int:
+    """Return how many pairs `pairlearn fit` keeps aside of so many random ones.
 
-    Exact: the number of disagreements is binomial, and the width depends on nothing
-    else. It grows with that number until the interval reaches 1/2, which no error
-    exceeds, and shrinks from there on.
+    By trying: with few points, pairs share them, and those that share one with a kept
+    pair can be used for nothing.
 
     Examples
     --------
-    >>> round(chance_of_width(380, error=0.1, width=0.05), 2)
-    0.51
+    >>> n_kept_aside(250, 0.2), n_kept_aside(250, 0.2, n_points=200)
+    (50, 30)
     """
-    from pairlearn.trust.certificate import certificate_from_counts
+    import numpy as np
 
-    def interval(n_wrong: int) -> tuple[float, float]:
-        found = certificate_from_counts(n_wrong, n_pairs, confidence, flip_rate)
-        return found.clustering_interval
+    from pairlearn.data.pairs import Pairs
+    from pairlearn.trust.certify import LEAST_KEPT, keep_aside
 
-    def is_wide(n_wrong: int) -> bool:
-        low, high = interval(n_wrong)
-        return high - low > width
-
-    rate = _disagreement(error, flip_rate)
-    reaches_half = _first(lambda k: interval(k)[1] >= 0.5, 0, n_pairs)
-    too_wide = _first(is_wide, 0, reaches_half)
-    narrow_again = reaches_half
-    if reaches_half <= n_pairs and is_wide(reaches_half):
-        narrow_again = _first(lambda k: not is_wide(k), reaches_half, n_pairs)
-    elif too_wide == reaches_half:
-        return 1.0
-    below = _at_most(too_wide - 1, n_pairs, rate)
-    above = 1 - _at_most(narrow_again - 1, n_pairs, rate)
-    return float(min(1.0, below + above))
+    if n_points is None:
+        n_kept = round(holdout * n_rows)
+        return n_kept if n_kept >= LEAST_KEPT else 0
+    rng = np.random.RandomState(0)
+    left = rng.randint(n_points, size=n_rows)
+    right = (left + rng.randint(1, n_points, size=n_rows)) % n_points
+    pairs = Pairs(np.zeros((n_points, 1)), np.stack([left, right], axis=1))
+    t = np.where(np.arange(n_rows) % 2, 1.0, -1.0)
+    return len(keep_aside(pairs, t, holdout, rng)[1])
 
 
-def pairs_for_sure(
-    error: float,
-    width: float,
-    confidence: float = 0.95,
-    flip_rate: float = 0.0,
-    *,
-    at_least: int = 1,
-) -> int:
-    """Return how many pairs make the interval narrow with probability `SURE`.
-
-    The probability has small steps, as counts are whole numbers: a few pairs more or
-    fewer may fall just short of it.
+def rows_for(n_kept: int, holdout: float, n_points: int | None = None) -> int | None:
+    """Return how many rows keep so many pairs aside; None if no number does.
 
     Examples
     --------
-    >>> pairs_for_sure(error=0.1, width=0.05)
-    448
+    >>> rows_for(50, 0.2), rows_for(50, 0.2, n_points=60)
+    (250, None)
     """
+    from pairlearn.trust.certify import LEAST_KEPT
 
-    def is_enough(n_pairs: int) -> bool:
-        return chance_of_width(n_pairs, error, width, confidence, flip_rate) >= SURE
-
-    enough = at_least
-    while not is_enough(enough):
-        enough *= 2
-    return _first(is_enough, max(at_least, enough // 2), enough)
+    rows = math.ceil(max(n_kept, LEAST_KEPT) / holdout)
+    if n_points is None:
+        return rows
+    # Ever more rows about the same points leave ever fewer pairs that share none.
+    while 2 * n_kept <= n_points and rows <= 50 * n_points:
+        n_found = n_kept_aside(rows, holdout, n_points)
+        if n_found >= n_kept:
+            return rows
+        rows = math.ceil(rows * max(1.05, min(2.0, n_kept / max(n_found, 1))))
+    return None
 
 
 def assignment_chance(
@@ -286,7 +316,9 @@ def assignment_chance(
     low, high = binom.ppf([1e-15, 1 - 1e-15], n_pairs, votes).astype(int)
     n_votes = np.arange(max(low, 0), high + 1, 1 + (high - low) // 100_000)
     weight = binom.pmf(n_votes, n_pairs, votes)
-    lost = _at_most(n_votes // 2, n_votes, right / votes)
+    from pairlearn.trust.planning import at_most
+
+    lost = at_most(n_votes // 2, n_votes, right / votes)
     return float(1 - (weight @ lost) / weight.sum())
 
 
@@ -317,9 +349,7 @@ def _assignment_plan(
     n_points = points_for_assignment(error, failure)
     if prior == 0.5:
         return AssignmentPlan(None, None, n_points)
-    # Wrong answers bring Q nearer to 1/2, as a prior nearer to 1/2 would.
-    nearer = 0.5 + (prior - 0.5) * (1 - 2 * flip_rate)
-    n_pairs = pairs_for_assignment(nearer, error, failure)
+    n_pairs = pairs_for_assignment(prior, error, failure, flip_rate)
     chance = assignment_chance(n_pairs, prior, error, flip_rate)
     return AssignmentPlan(n_pairs, chance, n_points)
 
@@ -332,39 +362,14 @@ def _disagreement(error: float, flip_rate: float) -> float:
 
 
 def _expected(
-    n_pairs: int, error: float, confidence: float, flip_rate: float
+    n_pairs: int, error: float, confidence: float = 0.95, flip_rate: float = 0.0
 ) -> Certificate:
     from pairlearn.trust.certificate import certificate_from_counts
 
     n_wrong = round(_disagreement(error, flip_rate) * n_pairs)
-    return certificate_from_counts(n_wrong, n_pairs, confidence, flip_rate)
-
-
-def _at_most(k: Any, n: Any, p: float) -> Any:
-    """Return P(K <= k) for a binomial K of n trials, of which there may be very many.
-
-    The functions of scipy for this count the trials in 32 bits.
-    """
-    import numpy as np
-    from scipy.special import betainc
-
-    k, n = np.asarray(k, dtype=float), np.asarray(n, dtype=float)
-    inside = (k >= 0) & (k < n)
-    # Any numbers do where the outcome is certain.
-    tail = betainc(np.where(inside, n - k, 1), np.where(inside, k + 1, 1), 1 - p)
-    return np.where(inside, tail, np.where(k < 0, 0.0, 1.0))
-
-
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the first number in [low, high] for which `holds`, or high + 1.
-
-    Once it holds, it must go on holding.
-    """
-    high += 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    return certificate_from_counts(
+        n_wrong, n_pairs, confidence, flip_rate, cautious=flip_rate > 0
+    )
 
 
 def _check(

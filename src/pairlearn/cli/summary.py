@@ -55,6 +55,13 @@ class FitSummary:
         first.
     version : str
         Version of pairlearn.
+    majority : str or None
+        The name of the class that the user says is the larger one.
+    shares : dict
+        The share of the points in each group, from some of them.
+    one_group_error : float or None
+        The error of putting all points into one group, as the answers tell; None if
+        they do not look like answers about two kinds.
     digest : str
         SHA-256 digest of the model file; empty if it is not written.
     """
@@ -75,4 +82,7 @@ class FitSummary:
     classes: tuple[str, str] = ("A", "B")
     importance: list[tuple[str, float]] | None = None
     version: str = ""
+    majority: str | None = None
+    shares: dict[str, float] = field(default_factory=dict)
+    one_group_error: float | None = None
     digest: str = ""

@@ -4,9 +4,10 @@ A table comes back rounded, in another order, as float32, or with a cell correct
 point is known again by its id, or by features that are nearly the same: each alone is
 enough.
 
-Features are measured in steps of about 1/50,000 of the largest number of their column,
-and projected on two fixed directions. Points whose projections are within half a step
-are taken for the same. Only hashes of the two whole numbers are stored.
+Features are measured on a scale that is linear below the median of their column and
+logarithmic above it (the inverse hyperbolic sine), in steps of 1/50,000, and projected
+on two fixed directions. Points whose projections are within half a step are taken for
+the same. Only hashes of the two whole numbers are stored.
 
 The hashes are salted, with another salt for each model, so that no table of hashes made
 beforehand serves, and the fingerprints of two models have nothing in common even if
@@ -26,12 +27,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.data.graph import disjoint_pairs, shuffled
+from pairlearn.data.row_hashes import row_hashes
+
 if TYPE_CHECKING:
     from pairlearn.data.types import Bools, Floats, Ints
     from pairlearn.files.tables.points import Points
 
 __all__ = ["EqualRows", "KnownPoints"]
-__all__ += ["find_equal_rows", "find_known_points", "ids_at", "make_fingerprints"]
+__all__ += ["find_equal_rows", "find_known_points", "groups_at", "ids_at"]
+__all__ += ["make_fingerprints", "repeated_pairs"]
 
 _BYTES = 5
 _HEX = 2 * _BYTES  # characters of a fingerprint
@@ -71,6 +76,8 @@ class KnownPoints:
     ----------
     by_id : ndarray of shape (n_points,)
         Whether the model has learnt from a point with this id; False without ids.
+    by_group : ndarray of shape (n_points,)
+        Whether it has learnt from a point of the same group.
     by_features : ndarray of shape (n_points,)
         Whether it has learnt from a point with these features.
     ids : bool
@@ -80,20 +87,10 @@ class KnownPoints:
     """
 
     by_id: Bools
+    by_group: Bools
     by_features: Bools
     ids: bool
     repeat: bool
-
-    @property
-    def learnt_from(self) -> Bools:
-        """Which points count as such that the model has learnt from.
-
-        Where rows repeat by nature, equal features say little, and ids decide; without
-        ids nothing else is left.
-        """
-        if self.ids and self.repeat:
-            return self.by_id
-        return self.by_id | self.by_features
 
 
 def find_equal_rows(encoded: Floats, rows: Ints, n_points: int) -> EqualRows:
@@ -119,8 +116,8 @@ def find_equal_rows(encoded: Floats, rows: Ints, n_points: int) -> EqualRows:
     >>> found.group, found.n_equal
     (array([0, 1, 2, 0]), 2)
     """
-    cells = np.rint(_places(encoded, _steps(encoded)))
-    _, first, inverse = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    hashes = row_hashes(encoded)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     inverse = inverse.ravel()
     group = np.arange(n_points)
     group[rows] = rows[first[inverse]]
@@ -132,13 +129,45 @@ def find_equal_rows(encoded: Floats, rows: Ints, n_points: int) -> EqualRows:
     )
 
 
+def repeated_pairs(equal: EqualRows, index: Ints) -> Bools:
+    """Tell which pairs repeat, in all columns, a point of another pair.
+
+    Parameters
+    ----------
+    equal : EqualRows
+        Which points have equal features.
+    index : ndarray of shape (n_pairs, 2)
+        Pairs that share no point.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_pairs,)
+        False for pairs of which no two have equal points, chosen at random.
+    """
+    repeated = np.ones(len(index), dtype=bool)
+    order = shuffled(len(index), np.random.RandomState(0))
+    repeated[disjoint_pairs(len(equal.group), equal.group[index], order)] = False
+    return repeated
+
+
 def ids_at(points: Points, rows: Ints) -> list[str] | None:
     """Return the ids of some points; None for row numbers, which tell nothing."""
     return None if points.id_column is None else points.ids.take(rows).tolist()
 
 
+def groups_at(points: Points, rows: Ints) -> list[str] | None:
+    """Return the names of the groups of some points; None if there are no groups."""
+    if points.group_column is None:
+        return None
+    names = points.group_names
+    return [names[row] for row in rows.tolist()]
+
+
 def make_fingerprints(
-    encoded: Floats, ids: list[str] | None, secret: object = None
+    encoded: Floats,
+    ids: list[str] | None,
+    secret: object = None,
+    groups: list[str] | None = None,
 ) -> dict[str, Any]:
     """Return what is stored with a model about the points that it has learnt from.
 
@@ -151,6 +180,8 @@ def make_fingerprints(
     secret : object
         What else tells this model from others, such as its seed and its options; JSON
         must be able to hold it.
+    groups : list of str or None
+        The names of their groups, "" for none.
 
     Returns
     -------
@@ -161,10 +192,10 @@ def make_fingerprints(
     cells = np.rint(_places(encoded, steps)).astype("<i8")
     salt = _salt(cells, ids, secret)
     features = {_mark(cell.tobytes(), salt) for cell in cells}
-    names = None if ids is None else {_mark_of_id(name, salt) for name in ids}
     return {
         "salt": salt.hex(),
-        "ids": None if names is None else "".join(sorted(names)),
+        "ids": _marks(ids, salt),
+        "groups": _marks(groups, salt),
         "features": "".join(sorted(features)),
         "steps": steps.tolist(),
         "rows repeat": len(features) < _FEW_DIFFERENT * len(encoded),
@@ -172,7 +203,10 @@ def make_fingerprints(
 
 
 def find_known_points(
-    fingerprints: Any, encoded: Floats, ids: list[str] | None
+    fingerprints: Any,
+    encoded: Floats,
+    ids: list[str] | None,
+    groups: list[str] | None = None,
 ) -> KnownPoints | None:
     """Tell which points a model has learnt from.
 
@@ -184,6 +218,8 @@ def find_known_points(
         Points as numbers.
     ids : list of str or None
         Their ids; None if they are known by row numbers.
+    groups : list of str or None
+        The names of their groups, "" for none.
 
     Returns
     -------
@@ -196,8 +232,9 @@ def find_known_points(
     >>> learnt_from = np.array([[0.1234567, 5.0], [7.0, 8.0]])
     >>> fingerprints = make_fingerprints(learnt_from, ["a", "b"])
     >>> new = np.array([[0.123457, 5.0], [7.0, 8.5], [3.0, 4.0]])
-    >>> find_known_points(fingerprints, new, ["x", "b", "c"]).learnt_from
-    array([ True,  True, False])
+    >>> found = find_known_points(fingerprints, new, ["x", "b", "c"])
+    >>> found.by_id, found.by_features
+    (array([False,  True, False]), array([ True, False, False]))
     """
     steps = fingerprints.get("steps") if isinstance(fingerprints, dict) else None
     if (
@@ -218,20 +255,38 @@ def find_known_points(
         cells = low + np.array(corner, dtype="<i8")
         marks = [_mark(cell.tobytes(), salt) for cell in cells]
         by_features |= np.array([mark in known for mark in marks], dtype=bool)
-    by_id = np.zeros(len(encoded), dtype=bool)
     with_ids = ids is not None and isinstance(fingerprints.get("ids"), str)
-    if ids is not None and with_ids:
-        known = _divided(fingerprints["ids"])
-        by_id = np.array([_mark_of_id(name, salt) in known for name in ids], bool)
+    by_id = _is_stored(ids, fingerprints.get("ids"), salt, len(encoded))
+    by_group = _is_stored(groups, fingerprints.get("groups"), salt, len(encoded))
+    if groups is not None:
+        # Groups of points that are known by their ids, too.
+        seen = {
+            name for name, known in zip(groups, by_id, strict=True) if known and name
+        }
+        by_group |= np.array([name in seen for name in groups], dtype=bool)
     return KnownPoints(
-        by_id, by_features, with_ids, bool(fingerprints.get("rows repeat"))
+        by_id, by_group, by_features, with_ids, bool(fingerprints.get("rows repeat"))
     )
 
 
+def _is_stored(
+    names: list[str] | None, stored: object, salt: bytes, n_points: int
+) -> Bools:
+    """Tell which names have a fingerprint."""
+    if names is None or not isinstance(stored, str):
+        return np.zeros(n_points, dtype=bool)
+    known = _divided(stored)
+    found = [bool(name) and _mark_of_id(name, salt) in known for name in names]
+    return np.array(found, dtype=bool)
+
+
 def _steps(encoded: Floats) -> Ints:
-    """Return the step of each column, as a power of two."""
-    largest = np.abs(encoded).max(axis=0, initial=0.0)
-    return np.ceil(np.log2(_STEP * np.where(largest > 0, largest, 1.0))).astype(np.intp)
+    """Return the scale of each column, the median of its sizes, as a power of two."""
+    sizes = np.where(encoded == 0, np.nan, np.abs(encoded))
+    known = np.any(np.isfinite(sizes), axis=0)
+    middle = np.ones(encoded.shape[1])
+    middle[known] = np.nanmedian(sizes[:, known], axis=0)
+    return np.round(np.log2(middle)).astype(np.intp)
 
 
 def _places(encoded: Floats, steps: Ints) -> Floats:
@@ -242,8 +297,8 @@ def _places(encoded: Floats, steps: Ints) -> Floats:
     # No weight is near 0: every column is to count.
     weights = rng.uniform(1, 2, shape) * rng.choice((-1.0, 1.0), shape)
     with np.errstate(over="ignore"):
-        scaled = np.clip(np.ldexp(encoded, -steps), -(2.0**40), 2.0**40)
-    places: Floats = scaled @ weights / np.sqrt(n_features)
+        scaled = np.arcsinh(np.clip(np.ldexp(encoded, -steps), -1e300, 1e300))
+    places: Floats = scaled @ weights / np.sqrt(n_features) / _STEP
     return places
 
 
@@ -263,6 +318,12 @@ def _mark(content: bytes, salt: bytes) -> str:
 
 def _mark_of_id(name: str, salt: bytes) -> str:
     return _mark(name.encode("utf-8", "surrogatepass"), salt)
+
+
+def _marks(names: list[str] | None, salt: bytes) -> str | None:
+    if names is None:
+        return None
+    return "".join(sorted({_mark_of_id(name, salt) for name in names if name}))
 
 
 def _divided(marks: str) -> set[str]:

@@ -24,6 +24,7 @@ __all__ = [
     "check_finite_points",
     "check_flip_rates",
     "check_gammas",
+    "check_groups",
     "check_index",
     "check_integer",
     "check_number",
@@ -31,6 +32,7 @@ __all__ = [
     "check_share",
     "check_weights",
     "is_finite",
+    "known_rates",
     "not_finite",
     "plain_answers",
     "where_not_finite",
@@ -66,7 +68,9 @@ def check_index(index: ArrayLike, n_points: int) -> Ints:
     return np.ascontiguousarray(array, dtype=np.intp)
 
 
-def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floats:
+def check_answers(
+    t: ArrayLike, n_pairs: int, index: Ints | None = None, *, unsure: bool = False
+) -> Floats:
     """Return the answers as floats in [-1, 1], or say what is wrong.
 
     Parameters
@@ -77,6 +81,8 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
         How many are expected.
     index : ndarray of shape (n_pairs, 2), optional
         The pairs, to refuse a point that differs from itself.
+    unsure : bool, default=False
+        Whether 0 stands for unsure, so that 0 and 1 alone are no riddle.
 
     Returns
     -------
@@ -113,7 +119,7 @@ def check_answers(t: ArrayLike, n_pairs: int, index: Ints | None = None) -> Floa
     if np.any(np.abs(array) > 1):
         k = int(np.flatnonzero(np.abs(array) > 1)[0])
         raise ValueError(f"answer {k} is {array[k]:g}: {_ANSWER_HELP}")
-    if np.any(array == 0) and np.isin(array, (0, 1)).all():
+    if not unsure and np.any(array == 0) and np.isin(array, (0, 1)).all():
         raise ValueError(
             "the answers are 0 and 1, which could mean two things. If 1 means same, "
             "pass 2 * t - 1 (or t.astype(bool)); if 1 means different, pass 1 - 2 * t"
@@ -146,6 +152,51 @@ def plain_answers(array: NDArray[Any]) -> NDArray[Any]:
     numbers = np.full(len(array), np.nan)
     numbers[~np.array(missing)] = known
     return numbers
+
+
+def check_groups(groups: ArrayLike, index: Ints, n_points: int) -> Ints:
+    """Return the numbers of the groups of both points of each pair.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_points,) or (n_pairs, 2)
+        Whatever names the groups, for each point or for both points of each pair.
+    index : ndarray of shape (n_pairs, 2)
+        The pairs.
+    n_points : int
+        How many points there are.
+
+    Returns
+    -------
+    ndarray of shape (n_pairs, 2)
+        Numbers below `n_points`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_groups(["ann", "bob", "ann"], np.array([[0, 1], [1, 2]]), 3)
+    array([[0, 1],
+           [1, 0]])
+    """
+    names = np.asarray(on_host(groups))
+    shape = names.shape
+    if shape not in ((n_points,), index.shape):
+        raise ValueError(
+            f"groups must name one group for each of {n_points} points, or two for "
+            f"each of {len(index)} pairs; got shape {shape}"
+        )
+    missing = np.flatnonzero(_is_missing(names.ravel()))
+    names = names.astype(str) if names.dtype.kind == "O" else names
+    number = np.unique(names, return_inverse=True)[1].ravel()
+    # A missing name tells nothing, so that such points are not one.
+    number[missing] = number.size + np.arange(len(missing))
+    joined: Ints = np.unique(number, return_inverse=True)[1].reshape(shape)
+    return joined if shape == index.shape else joined[index]
+
+
+def _is_missing(names: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which names are None or not a number."""
+    return np.array([name is None or name != name for name in names.tolist()], bool)
 
 
 def check_both_kinds(t: Floats) -> None:
@@ -315,6 +366,12 @@ def check_flip_rates(
             + ", ".join(map(repr, words))
         )
     return r1, r0
+
+
+def known_rates(flip_rates: Any) -> tuple[float, float]:
+    """Return the flip rates that are given, or else those of right answers."""
+    rates = check_flip_rates(flip_rates)
+    return (1.0, 0.0) if rates is None or isinstance(rates, str) else rates
 
 
 def check_gammas(gammas: Any) -> tuple[float, float, float]:

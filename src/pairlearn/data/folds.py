@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pairlearn.data.checks import check_integer
+from pairlearn.data.checks import check_groups, check_integer
 from pairlearn.data.graph import spanning_forest
-from pairlearn.data.pairs import as_pairs
+from pairlearn.data.pairs import Pairs, as_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.random import RandomState
+    from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Ints, PairsLike
 
-__all__ = ["PairKFold", "point_folds"]
+__all__ = ["PairKFold", "joined_points", "point_folds"]
 
 
 class PairKFold:
@@ -29,7 +29,8 @@ class PairKFold:
 
     Ordinary K-fold splits pairs, not points: when pairs share points, a test pair
     is then made of points that the model was trained on, and the estimate is too
-    good. Here the *points* are divided into folds. Fold k tests on the pairs with
+    good. Here the *points* are divided into folds, or groups of points where there are
+    several rows of one thing. Fold k tests on the pairs with
     both points in fold k, trains on those with neither, and leaves out the pairs
     that cross. Small components stay whole, so pairs that share no point are simply
     divided among the folds; a component with more than its share of pairs is cut
@@ -86,8 +87,8 @@ class PairKFold:
     def split(
         self,
         X: PairsLike,
-        y: Any = None,  # noqa: ARG002
-        groups: Any = None,  # noqa: ARG002
+        y: Any = None,  # noqa: ARG002 - the signature is scikit-learn's
+        groups: ArrayLike | None = None,
     ) -> Iterator[tuple[Ints, Ints]]:
         """Yield the pair numbers of the training and of the test part of each fold.
 
@@ -95,8 +96,11 @@ class PairKFold:
         ----------
         X : Pairs or array-like of shape (n_pairs, 2, n_features)
             The pairs.
-        y, groups : ignored
+        y : ignored
             For the interface of scikit-learn.
+        groups : array-like of shape (n_points,) or (n_pairs, 2), optional
+            Of whom or what each point is a row, or both points of each pair; a group
+            is on one side.
 
         Yields
         ------
@@ -104,6 +108,8 @@ class PairKFold:
             Pair numbers.
         """
         pairs = as_pairs(X)
+        if groups is not None:
+            pairs = joined_points(pairs, groups)
         if len(pairs) < self.n_splits:
             raise ValueError(f"{len(pairs)} pairs cannot fill {self.n_splits} folds")
         rng = check_random_state(self.random_state) if self.shuffle else None
@@ -135,6 +141,26 @@ class PairKFold:
             f"PairKFold(n_splits={self.n_splits}, shuffle={self.shuffle}, "
             f"random_state={self.random_state})"
         )
+
+
+def joined_points(pairs: Pairs, groups: ArrayLike) -> Pairs:
+    """Return pairs of groups in the place of pairs of points.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The pairs.
+    groups : array-like of shape (n_points,) or (n_pairs, 2)
+        The group of each point, or of both points of each pair.
+
+    Returns
+    -------
+    Pairs
+        The same pairs, over as many points, whose features mean nothing.
+    """
+    index = check_groups(groups, pairs.index, pairs.n_points)
+    n_points = max(pairs.n_points, int(index.max(initial=-1)) + 1)
+    return Pairs(np.zeros((n_points, 1)), index)
 
 
 def point_folds(pairs: Pairs, n_splits: int, rng: RandomState | None) -> Ints:

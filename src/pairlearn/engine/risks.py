@@ -347,12 +347,14 @@ class LikelihoodRisk:
             same * np.exp(a - log_a) + different * np.exp(b - log_b)
             for a, b in zip(says_same, says_different, strict=True)
         )
-        d_rates = np.array(
-            [
-                different @ np.exp(log_p - log_b) - same @ np.exp(log_p - log_a)
-                for log_p in (log_s, log_d)
-            ]
-        )
+        # At a rate of 0 or 1 the derivative may be infinite; nobody asks for it there.
+        with np.errstate(over="ignore", invalid="ignore"):
+            d_rates = np.array(
+                [
+                    different @ np.exp(log_p - log_b) - same @ np.exp(log_p - log_a)
+                    for log_p in (log_s, log_d)
+                ]
+            )
         value = -float(same @ log_a + different @ log_b)
         return value, truly_same, truly_different, d_rates
 

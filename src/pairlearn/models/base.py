@@ -18,6 +18,7 @@ from pairlearn.data.checks import (
     check_answers,
     check_both_kinds,
     check_finite_points,
+    check_flip_rates,
     check_weights,
     is_finite,
 )
@@ -29,6 +30,7 @@ from pairlearn.data.containers import (
     on_host,
 )
 from pairlearn.data.pairs import Pairs, as_pairs
+from pairlearn.data.row_hashes import remember
 from pairlearn.engine.points import as_points
 from pairlearn.models.predictor import PairPredictor, class_names
 from pairlearn.trust.assignment import (
@@ -37,12 +39,14 @@ from pairlearn.trust.assignment import (
     assign_from_points,
     majority_sign,
 )
+from pairlearn.trust.noise import rates_of
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike, NDArray
 
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
+    from pairlearn.trust.noise import Rates
 
 __all__ = [
     "Answered",
@@ -200,6 +204,7 @@ class PairClassifierBase(PairPredictor):
         *,
         majority: Any,
         sample_weight: ArrayLike | None = None,
+        flip_rates: Any = "auto",
     ) -> Self:
         """Decide which side is which class, from pairs that were not used for training.
 
@@ -216,6 +221,9 @@ class PairClassifierBase(PairPredictor):
             for the second of them and -1 for the first.
         sample_weight : array-like of shape (n_pairs,), optional
             Weights of the pairs.
+        flip_rates : "auto", tuple, float or None, default="auto"
+            How often these answers are wrong: (r1, r0), a single rate, or None for
+            never. "auto": as often as those of the training (`flip_rates_`).
 
         Returns
         -------
@@ -228,7 +236,9 @@ class PairClassifierBase(PairPredictor):
         answers = check_answers(t, len(pairs), pairs.index)
         scores = self._pair_scores(pairs)
         given = Answered(pairs, answers, check_weights(sample_weight, len(pairs)))
-        return self._assign_by(given, scores, majority)
+        rates = check_flip_rates(flip_rates, words=("auto",))
+        rates = rates_of(self) if isinstance(rates, str) else rates
+        return self._assign_by(given, scores, majority, rates)
 
     def assign_from_points(self, X: PointsLike, y: ArrayLike) -> Self:
         """Decide which side is which class, from a few labelled points.
@@ -251,7 +261,11 @@ class PairClassifierBase(PairPredictor):
         return self._assign(assign_from_points(scores, sign))
 
     def _assign_by(
-        self, given: Answered, scores: tuple[Floats, Floats], majority: Any
+        self,
+        given: Answered,
+        scores: tuple[Floats, Floats],
+        majority: Any,
+        rates: Rates | None,
     ) -> Self:
         """Settle the sign from pairs and the scores of both points of each."""
         outcome = assign_from_pairs(
@@ -260,6 +274,7 @@ class PairClassifierBase(PairPredictor):
             majority=majority_sign(majority, self.classes_),
             sample_weight=given.weight,
             independent=is_disjoint(given.pairs, 0),
+            flip_rates=rates,
         )
         return self._assign(outcome)
 
@@ -291,6 +306,7 @@ class PairClassifierBase(PairPredictor):
         both_kinds: bool = True,
     ) -> Answered:
         """Return pairs over validated points, answers and weights; set `classes_`."""
+        distinct = isinstance(pairs, Pairs)
         pairs = as_pairs(pairs)
         answers = check_answers(t, len(pairs), pairs.index)
         weight = check_weights(sample_weight, len(pairs))
@@ -306,6 +322,9 @@ class PairClassifierBase(PairPredictor):
         self.classes_ = classes
         before = 0 if reset else getattr(self, "_n_pairs", 0)
         self._n_pairs = before + len(pairs)
+        known = None if reset else getattr(self, "_training_points", None)
+        points = used.used_points()
+        self._training_points = remember(X, points, known, distinct=distinct)
         return Answered(used.with_points(X), answers, weight)
 
     def _prepare_fit(
@@ -373,7 +392,7 @@ class PairClassifierBase(PairPredictor):
             if is_dask(points.X):
                 points.checked([scores])
             both = scores[pairs.left], scores[pairs.right]
-            self._assign_by(given, both, self.majority)
+            self._assign_by(given, both, self.majority, rates_of(self))
         return self
 
     def _class_names(self) -> NDArray[Any]:

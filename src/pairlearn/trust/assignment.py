@@ -22,8 +22,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import bdtrc
 
-from pairlearn.data.checks import check_answers, check_weights
-from pairlearn.trust.metrics import q_statistic
+from pairlearn.data.checks import check_answers, check_weights, known_rates
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,6 +40,8 @@ __all__ = [
 
 # Warn when chance alone would speak as clearly for a sign at least this often.
 _WEAK = 0.1
+# The largest share of a capital that is put on one vote.
+_BOLDEST = 0.75
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class Assignment:
         estimate, so it is a guide rather than a guarantee. None for exclusion
         and the naive rule, which have no guarantee at all.
     p_value : float or None
-        How likely votes that speak so clearly for a sign would be if there were no
-        better sign: a sign test on pairs that share no point (method "pairs").
+        How likely votes that speak so clearly for either sign would be if neither were
+        better: a two-sided test on pairs that share no point (method "pairs").
     q : float or None
         The estimate of Q (method "pairs").
     error : float or None
@@ -87,6 +88,7 @@ def assign_from_pairs(
     majority: int,
     sample_weight: ArrayLike | None = None,
     independent: Bools | None = None,
+    flip_rates: Any = None,
 ) -> Assignment:
     r"""Find the sign from pairs, knowing the majority class (Theorem 2).
 
@@ -95,6 +97,16 @@ def assign_from_pairs(
     needed. By Hoeffding's inequality the sign is wrong with probability at most
 
     .. math:: \exp(-2 m (Q - 1/2)^2) = \exp(-(m/2)(2p - 1)^2 (2R - 1)^2).
+
+    Wrong answers are corrected: t' = (t - (r1 + r0 - 1)) / (r1 - r0) has the right
+    answer for its expectation. It is at most c = (1 + \|r1 + r0 - 1\|) / (r1 - r0)
+    in size, so that the exponent is divided by c^2; for symmetric noise e that is a
+    factor (1 - 2e)^2.
+
+    The p-value is two-sided, since the answers choose the side. With answers that are
+    wrong equally often it is that of a sign test on the pairs whose points are put into
+    one class. Otherwise the votes t' have two sizes, and the p-value is what a bet on
+    the better sign would win (Waudby-Smith and Ramdas 2024), which is valid, too.
 
     The pairs must not have been used to train the classifier.
 
@@ -111,6 +123,8 @@ def assign_from_pairs(
     independent : ndarray of bool of shape (n_pairs,), optional
         Pairs that share no point with each other; bound and p-value count these alone.
         None: all.
+    flip_rates : tuple, float or None, default=None
+        How often answers are wrong: (r1, r0), a single rate, or None for never.
 
     Returns
     -------
@@ -118,10 +132,10 @@ def assign_from_pairs(
 
     Examples
     --------
-    >>> f, g = [1, 2, 1, 2, 1], [1, 1, 3, 1, -1]
-    >>> result = assign_from_pairs(f, g, [1, 1, 1, 1, -1], majority=-1)
-    >>> result.sign, round(result.q, 3), result.n_pairs
-    (-1, 0.1, 5)
+    >>> f, g = [1, 2, 1, 2, 1, 1], [1, 1, 3, 1, 1, -1]
+    >>> result = assign_from_pairs(f, g, [1, 1, 1, 1, 1, -1], majority=-1)
+    >>> result.sign, round(result.q, 3), result.p_value
+    (-1, 0.083, 0.0625)
     """
     majority = majority_sign(majority)
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
@@ -134,15 +148,21 @@ def assign_from_pairs(
     weight = check_weights(sample_weight, len(left))
     if not len(left):
         raise ValueError("class assignment from pairs needs at least one pair")
-    q = q_statistic(answers, left, right, sample_weight=weight)
+    r1, r0 = known_rates(flip_rates)
+    shift, gain = r1 + r0 - 1, r1 - r0
+    largest = (1 + abs(shift)) / gain
+    # The mean of t' f, with f the mean of the two predicted signs.
+    mean_sign = (np.where(left > 0, 1, -1) + np.where(right > 0, 1, -1)) / 2
+    votes = (answers - shift) / gain * mean_sign
+    q = (1 - float(np.average(votes, weights=weight))) / 2
     chosen = np.ones(len(left), dtype=bool) if independent is None else independent
+    chosen = chosen & (weight > 0)
     n_effective = weight[chosen].sum() ** 2 / max((weight[chosen] ** 2).sum(), 1e-300)
-    bound = math.exp(-2 * n_effective * (q - 0.5) ** 2)
-    # A pair votes for a sign when its points are put into one class.
-    votes = answers * (np.where(left > 0, 1, -1) + np.where(right > 0, 1, -1))
-    votes = votes[chosen & (weight > 0)]
-    for_sign = max(int(np.sum(votes > 0)), int(np.sum(votes < 0)))
-    p_value = min(1.0, float(bdtrc(for_sign - 1, np.sum(votes != 0), 0.5)))
+    bound = math.exp(-2 * n_effective * ((q - 0.5) / largest) ** 2)
+    counted = votes[chosen] * weight[chosen] / weight[chosen].max(initial=1e-300)
+    sizes = np.abs(counted[counted != 0])
+    even = np.ptp(sizes) < 1e-9 if len(sizes) else True
+    p_value = _p_value(counted, largest, even=even)
     if p_value > _WEAK:
         warnings.warn(
             f"the {len(left)} pairs for class assignment do not show clearly which "
@@ -160,6 +180,27 @@ def assign_from_pairs(
         q=q,
         n_pairs=len(left),
     )
+
+
+def _p_value(votes: Floats, largest: float, *, even: bool) -> float:
+    """Return how likely votes so clear are, at most, if neither sign is better.
+
+    Votes of one size: a sign test. Of two sizes: a bet. Whoever bets a share of a
+    capital of 1 on each vote, on the sign that leads so far, keeps a capital of mean 1
+    if the votes have mean 0; so it reaches K with probability at most 1/K (Markov).
+    """
+    if even:
+        for_sign = max(int(np.sum(votes > 0)), int(np.sum(votes < 0)))
+        one_sided = float(bdtrc(for_sign - 1, np.sum(votes != 0), 0.5))
+        return min(1.0, 2 * one_sided)
+    # Before each vote, a share of the capital is put on the sign that leads so far; as
+    # no vote loses more than that share, the capital stays positive.
+    before = np.arange(1, len(votes) + 1)
+    total, squares = np.cumsum(votes) - votes, np.cumsum(votes**2) - votes**2
+    mean, square = total / before, (squares + largest**2 / 4) / before
+    stake = np.clip(mean / square, -_BOLDEST / largest, _BOLDEST / largest)
+    log_capital = float(np.sum(np.log1p(stake * votes)))
+    return min(1.0, math.exp(-log_capital))
 
 
 def assign_from_points(scores: ArrayLike, y: ArrayLike) -> Assignment:

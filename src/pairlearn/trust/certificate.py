@@ -4,30 +4,34 @@ By Theorem 1 the pair error is the classification error in disguise. Disagreemen
 between a fixed classifier and the answers of fresh random pairs are coin flips with
 probability R_pair, so an exact binomial interval for R_pair, carried through the
 theorem (which is monotone), is an interval for the clustering error with the same
-confidence.
+confidence. What wrong answers make of it is in :mod:`pairlearn.trust.noise`.
 
 A certificate is valid if the pairs
 
 * were drawn at random: the two points of a pair are independent draws from the
   population that the classifier will be used on;
 * were not used to train, choose or orient the classifier;
-* share no point with each other.
+* share no point with each other, nor two points of one thing (one patient, say, of whom
+  there are several rows);
+* and if the answers are as right, or as wrong, as the certificate says.
 """
 
 from __future__ import annotations
 
 import html
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import numbers
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import betaincinv
 
 from pairlearn.data.checks import check_answers, check_share
+from pairlearn.trust.intervals import clopper_pearson, confidence_sequence
+from pairlearn.trust.noise import Counts, Noise, as_noise
+from pairlearn.trust.sample_checks import refuse_more_kinds
 from pairlearn.trust.theory import (
     clustering_error_from_pair_error,
-    pair_error_from_error,
     prior_from_same_rate,
 )
 
@@ -41,15 +45,22 @@ __all__ = [
     "PriorEstimate",
     "certificate_from_answers",
     "certificate_from_counts",
-    "clopper_pearson",
-    "pairs_for_certificate",
     "prior_from_answers",
 ]
 
 Interval = tuple[float, float]
-Rates = tuple[float, float]
-# (r1, r0) = (P(answer same | same), P(answer same | different)) of right answers.
-RIGHT: Rates = (1.0, 0.0)
+
+# What each kind of noise adds to a certificate's line.
+_WRONG = {
+    "none": "",
+    "known": ", {:.1%} wrong answers",
+    "any": ", {:.1%} wrong answers, perhaps those of hard pairs",
+    "unknown": ", some answers may be wrong",
+}
+BOLDER = {
+    "any": "if wrong answers are as likely for easy pairs as for hard ones",
+    "unknown": "if every answer is right",
+}
 
 
 @dataclass(frozen=True)
@@ -61,7 +72,7 @@ class Certificate:
     pair_error : float
         How often the classifier disagrees with the (noise-free) answer.
     pair_interval : tuple of float
-        Its Clopper-Pearson interval.
+        Its interval.
     clustering_error : float
         The error up to swapping the two classes, by Theorem 1. It is the error
         itself if the class assignment is right.
@@ -77,6 +88,28 @@ class Certificate:
         Whether each pair was judged by a model trained without it, rather than all by
         the model itself. Such a certificate is an estimate: those models had fewer
         pairs, and their judgements depend on each other.
+    noise : {"none", "known", "any", "unknown"}
+        What the interval takes for known about wrong answers: that there are none; how
+        frequent they are, and that they do not depend on how hard a pair is; how
+        frequent they are, and nothing else; nothing but that answers are more often
+        right than wrong, hard pairs or not. See :mod:`pairlearn.trust.noise`.
+    n_unsure : int
+        How many of the pairs have an unsure answer. It counts as wrong for the upper
+        end of the intervals, as right for the lower end, and half for the estimate.
+    anytime : bool
+        Whether the interval holds at all looks, also for those who stop asking when
+        they like what they see.
+    bolder_interval : tuple of float or None
+        What the interval of the clustering error would be under the bolder assumption:
+        for "unknown" that there are no wrong answers, for "any" that they do not depend
+        on how hard a pair is; None for the others.
+    n_doubtful : int
+        Pairs, in addition to `n_pairs`, with a point that equals in all features one
+        that the model was trained on, or one of another pair. Whether it is the same
+        point is not known; the interval covers both cases, with and without them.
+    unseen : bool or None
+        Whether the model knows which points it was trained on, and these are others;
+        None if that is not known.
     """
 
     pair_error: float
@@ -87,15 +120,41 @@ class Certificate:
     confidence: float
     flip_rate: float = 0.0
     cross_validated: bool = False
+    noise: str = "none"
+    n_unsure: int = 0
+    anytime: bool = False
+    bolder_interval: Interval | None = None
+    n_doubtful: int = 0
+    unseen: bool | None = None
 
     def __str__(self) -> str:
-        low, high = self.clustering_interval
-        noise = f", {self.flip_rate:.1%} wrong answers" if self.flip_rate else ""
-        noise += ", cross-validated: an estimate" * bool(self.cross_validated)
         return (
-            f"error {self.clustering_error:.1%}, between {low:.1%} and {high:.1%}, "
-            f"up to swapping the classes ({100 * self.confidence:g}% confidence, "
-            f"{self.n_pairs} pairs{noise})"
+            f"error {self.clustering_error:.1%}, {self.range_in_words()}, up to "
+            f"swapping the classes ({100 * self.confidence:g}% confidence, "
+            f"{self.n_pairs} pairs{self._caveats()})"
+        )
+
+    def range_in_words(self) -> str:
+        """Return the interval of the clustering error as words.
+
+        Examples
+        --------
+        >>> certificate_from_counts(5, 100).range_in_words()
+        'between 0.8% and 6.0%'
+        """
+        low, high = self.clustering_interval
+        # Where nothing is known of wrong answers, nothing is claimed from below.
+        if self.noise == "unknown":
+            return f"at most {high:.1%}"
+        return f"between {low:.1%} and {high:.1%}"
+
+    def _caveats(self) -> str:
+        return (
+            f", {self.n_unsure} of them unsure" * bool(self.n_unsure)
+            + f", with or without {self.n_doubtful} more" * bool(self.n_doubtful)
+            + _WRONG.get(self.noise, "").format(self.flip_rate)
+            + ", at all looks" * bool(self.anytime)
+            + ", cross-validated: an estimate" * bool(self.cross_validated)
         )
 
     def __repr__(self) -> str:
@@ -114,11 +173,9 @@ class Certificate:
             "</tr>"
             for name, value, (low, high) in rows
         )
-        noise = f", assuming {self.flip_rate:.1%} wrong answers" * bool(self.flip_rate)
-        noise += ", cross-validated: an estimate" * bool(self.cross_validated)
         caption = html.escape(
             f"Certificate: {100 * self.confidence:g}% confidence from {self.n_pairs} "
-            f"pairs{noise}; no class labels used"
+            f"pairs{self._caveats()}; no class labels used"
         )
         return (
             f"<table><caption {left}>{caption}</caption><thead><tr><th></th>"
@@ -133,6 +190,9 @@ def certificate_from_counts(
     confidence: float = 0.95,
     flip_rate: float = 0.0,
     *,
+    n_unsure: int = 0,
+    cautious: bool = False,
+    anytime: bool = False,
     cross_validated: bool = False,
 ) -> Certificate:
     """Return the certificate of so many disagreements in so many pairs.
@@ -140,56 +200,67 @@ def certificate_from_counts(
     Parameters
     ----------
     n_wrong, n_pairs : int
-        How many answers disagree with the classifier, and out of how many.
-    confidence : float
+        How many answers disagree with the classifier, and out of how many pairs.
+    confidence : float, default=0.95
         Confidence of the intervals.
-    flip_rate : float
+    flip_rate : float, default=0.0
         The rate at which answers are wrong, whatever the truth.
-    cross_validated : bool
+    n_unsure : int, default=0
+        How many of the pairs have an unsure answer.
+    cautious : bool, default=False
+        Whether wrong answers may fall on hard pairs above all.
+    anytime : bool, default=False
+        Whether the intervals are to hold at all looks.
+    cross_validated : bool, default=False
         Whether each pair was judged by a model trained without it.
 
     Returns
     -------
     Certificate
+
+    Examples
+    --------
+    >>> certificate_from_counts(40, 400).clustering_error.__round__(3)
+    0.053
     """
-    pair = _pair_error(n_wrong, 0, n_pairs, (1 - flip_rate, flip_rate), confidence)
-    return _certificate(pair, n_pairs, confidence, flip_rate, cross_validated)
+    if not isinstance(flip_rate, numbers.Real):
+        raise ValueError(
+            f"flip_rate must be a single rate here; got {flip_rate!r}. For two rates, "
+            "use certificate_from_answers"
+        )
+    counts = Counts(n_pairs, n_wrong, 0, 0, n_unsure)
+    noise = as_noise(flip_rate, cautious=cautious)
+    return make_certificate(
+        counts, noise, confidence, anytime=anytime, cross_validated=cross_validated
+    )
 
 
 def certificate_from_answers(
     says: Floats,
     t: Floats,
-    rates: Rates = RIGHT,
+    rates: Any = None,
     *,
     confidence: float = 0.95,
-    guessed: bool = False,
+    cautious: bool = False,
+    anytime: bool = False,
     cross_validated: bool = False,
 ) -> Certificate:
-    r"""Return the certificate of what a classifier says of pairs, and the answers.
-
-    An answer disagrees with the classifier at the rate 1 - r1 if this says "same", and
-    at the rate r0 if it says "different"; more often by r1 - r0 if it is wrong. With
-    D = P(answer disagrees) and S = P(classifier says same), therefore,
-
-    .. math:: R_{pair} = \frac{D - r_0 - (1 - r_1 - r_0) S}{r_1 - r_0} .
-
-    The interval joins exact intervals for D and S, each with half of the risk. For
-    rates that are alike, 1 - r1 = r0, S has no part in it, and D gets all of the risk.
+    """Return the certificate of what a classifier says of pairs, and the answers.
 
     Parameters
     ----------
     says : ndarray of shape (n_pairs,)
         What the classifier says, -1 or +1.
     t : ndarray of shape (n_pairs,)
-        Answers, -1 or +1.
-    rates : tuple of float, default=(1.0, 0.0)
-        (r1, r0): P(answer same | same) and P(answer same | different).
+        Answers, -1 or +1, or 0 for unsure.
+    rates : None, float, tuple, FlipRateEstimate or "unknown", default=None
+        How often answers are wrong; as `flip_rates` of :func:`~pairlearn.certify`.
     confidence : float, default=0.95
         Confidence of the intervals.
-    guessed : bool, default=False
-        Whether the rates are a guess. Every disagreement may then be a wrong answer, so
-        that the lower end is 0, and the upper end is the higher one of these rates and
-        of answers that are all right.
+    cautious : bool, default=False
+        Whether wrong answers may fall on hard pairs above all.
+    anytime : bool, default=False
+        Whether the intervals are to hold at all looks.
     cross_validated : bool, default=False
         Whether each pair was judged by a model trained without it.
 
@@ -208,128 +279,75 @@ def certificate_from_answers(
     >>> round(certificate.pair_error, 1)
     0.1
     """
-    r1, r0 = rates
-    n_wrong, n_same, n_pairs = int(np.sum(says != t)), int(np.sum(says > 0)), len(t)
-    pair = _pair_error(n_wrong, n_same, n_pairs, rates, confidence)
-    if guessed and rates != RIGHT:
-        plain = _pair_error(n_wrong, n_same, n_pairs, RIGHT, confidence)
-        pair[1:] = 0.0, max(pair[2], plain[2])
-    truly_same = float(np.clip((np.mean(t > 0) - r0) / (r1 - r0), 0.0, 1.0))
-    flip_rate = truly_same * (1 - r1) + (1 - truly_same) * r0
-    return _certificate(pair, n_pairs, confidence, flip_rate, cross_validated)
+    return make_certificate(
+        Counts.of(says, t),
+        as_noise(rates, cautious=cautious),
+        confidence,
+        anytime=anytime,
+        cross_validated=cross_validated,
+    )
 
 
-def _pair_error(
-    n_wrong: int, n_same: int, n_pairs: int, rates: Rates, confidence: float
-) -> Floats:
-    """Return the pair error and the ends of its interval."""
-    check_share("confidence", confidence)
-    r1, r0 = rates
-    alike = np.isclose(1 - r1, r0)
-    level = confidence if alike else (1 + confidence) / 2
-
-    def share(n_hits: int) -> Floats:
-        return np.array([n_hits / n_pairs, *clopper_pearson(n_hits, n_pairs, level)])
-
-    wrong_answers: Floats = np.full(3, r0)
-    if not alike:
-        more = 1 - r1 - r0
-        # The more answers are wrong, the fewer errors are left.
-        wrong_answers = r0 + more * share(n_same)[[0, 2, 1] if more > 0 else [0, 1, 2]]
-    pair: Floats = (share(n_wrong) - wrong_answers) / (r1 - r0)
-    return np.clip(pair, 0.0, 1.0)
-
-
-def _certificate(
-    pair: Floats, n_pairs: int, confidence: float, flip_rate: float, crossed: bool
+def make_certificate(
+    counts: Counts,
+    noise: Noise,
+    confidence: float,
+    *,
+    anytime: bool = False,
+    cross_validated: bool = False,
 ) -> Certificate:
-    """Return the certificate of a pair error and the ends of its interval."""
-    pair_error, pair_low, pair_high = pair.tolist()
-    error, low, high = clustering_error_from_pair_error(pair).tolist()
-    return Certificate(
-        pair_error=pair_error, pair_interval=(pair_low, pair_high),
-        clustering_error=error, clustering_interval=(low, high),
-        n_pairs=n_pairs, confidence=confidence,
-        flip_rate=float(flip_rate), cross_validated=crossed,
-    )  # fmt: skip
-
-
-def clopper_pearson(n_hits: int, n_trials: int, confidence: float = 0.95) -> Interval:
-    """Return the exact interval for a probability from hits in independent trials.
-
-    Parameters
-    ----------
-    n_hits, n_trials : int
-        How often it happened, and out of how many.
-    confidence : float, default=0.95
-        Confidence, shared equally by both sides.
-
-    Returns
-    -------
-    tuple of float
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson(5, 100)
-    >>> round(low, 4), round(high, 4)
-    (0.0164, 0.1128)
-    """
-    if not 0 <= n_hits <= n_trials or n_trials < 1:
-        raise ValueError(f"there cannot be {n_hits} hits in {n_trials} trials")
+    """Return the certificate of counts, for what is known about wrong answers."""
     check_share("confidence", confidence)
-    tail = (1 - confidence) / 2
-    low: float = betaincinv(n_hits, n_trials - n_hits + 1, tail) if n_hits else 0.0
-    high = 1.0
-    if n_hits < n_trials:
-        high = betaincinv(n_hits + 1, n_trials - n_hits, 1 - tail)
-    return float(low), float(high)
+    ends = confidence_sequence if anytime else clopper_pearson
+
+    def errors(assumed: Noise) -> tuple[Floats, Floats]:
+        pair = assumed.pair_error(counts, confidence, ends)
+        return pair, clustering_error_from_pair_error(pair)
+
+    pair, clustering = errors(noise)
+    bolder = None if noise.bolder is None else errors(noise.bolder)[1]
+    return Certificate(
+        pair_error=float(pair[0]),
+        pair_interval=(float(pair[1]), float(pair[2])),
+        clustering_error=float(clustering[0]),
+        clustering_interval=(float(clustering[1]), float(clustering[2])),
+        n_pairs=counts.n_pairs,
+        confidence=confidence,
+        flip_rate=noise.wrong_answers(counts),
+        cross_validated=cross_validated,
+        noise=noise.kind,
+        n_unsure=counts.n_unsure,
+        anytime=anytime,
+        bolder_interval=None
+        if bolder is None
+        else (float(bolder[1]), float(bolder[2])),
+    )
 
 
-def pairs_for_certificate(
-    error: float, width: float, *, confidence: float = 0.95, flip_rate: float = 0.0
-) -> int:
-    """Return how many pairs make the interval of a certificate at most `width` wide.
+def covering(one: Certificate, other: Certificate) -> Certificate:
+    """Return a certificate that holds if one of two does, with the higher error.
 
-    Parameters
-    ----------
-    error : float
-        The clustering error that the classifier is expected to have, below 1/2.
-    width : float
-        The wanted width of the interval for the clustering error.
-    confidence, flip_rate : float
-        As for :func:`certificate_from_counts`.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> pairs_for_certificate(error=0.1, width=0.05)
-    380
+    It counts the pairs of the other one, which may be a part of those of the first.
     """
-    if not 0 <= error < 0.5:
-        raise ValueError(f"error must be at least 0 and below 1/2; got {error}")
-    if not 0 < width < 0.5:
-        raise ValueError(f"width must lie strictly between 0 and 1/2; got {width}")
-    if not 0 <= flip_rate < 0.5:
-        raise ValueError(f"flip_rate must be at least 0 and below 1/2; got {flip_rate}")
-    rate = flip_rate + (1 - 2 * flip_rate) * float(pair_error_from_error(error))
 
-    def is_narrow(n_pairs: int) -> bool:
-        n_wrong = round(rate * n_pairs)
-        found = certificate_from_counts(n_wrong, n_pairs, confidence, flip_rate)
-        low, high = found.clustering_interval
-        return high - low <= width
+    def hull(name: str) -> Interval | None:
+        ends = [getattr(each, name) for each in (one, other)]
+        if None in ends:
+            return None
+        return min(end[0] for end in ends), max(end[1] for end in ends)
 
-    enough = 1
-    while not is_narrow(enough):
-        enough *= 2
-    too_few = enough // 2
-    while enough - too_few > 1:
-        middle = (enough + too_few) // 2
-        enough, too_few = (middle, too_few) if is_narrow(middle) else (enough, middle)
-    return enough
+    worse = max(one, other, key=lambda each: each.clustering_error)
+    intervals: dict[str, Any] = {
+        name: hull(name)
+        for name in ("pair_interval", "clustering_interval", "bolder_interval")
+    }
+    return replace(
+        worse,
+        n_pairs=other.n_pairs,
+        n_unsure=other.n_unsure,
+        n_doubtful=one.n_pairs - other.n_pairs,
+        **intervals,
+    )
 
 
 @dataclass(frozen=True)
@@ -354,24 +372,34 @@ class PriorEstimate:
     confidence: float
 
 
-def prior_from_answers(t: ArrayLike, *, confidence: float = 0.95) -> PriorEstimate:
+def prior_from_answers(
+    t: ArrayLike, *, confidence: float = 0.95, flip_rates: Any = None
+) -> PriorEstimate:
     """Estimate the prior of the majority class from answers to random pairs.
 
-    P(t = +1) = p^2 + (1 - p)^2, so max(p, 1 - p) = (1 + sqrt(2 P(t = +1) - 1)) / 2:
-    this gives the prior up to a swap of the classes. Near prior 1/2 the square root
-    makes the interval wide.
+    P(same) = p^2 + (1 - p)^2, so max(p, 1 - p) = (1 + sqrt(2 P(same) - 1)) / 2: this
+    gives the prior up to a swap of the classes. Near prior 1/2 the square root makes
+    the interval wide. With wrong answers, P(says same) = r0 + (r1 - r0) P(same).
 
     Parameters
     ----------
     t : array-like of shape (n_pairs,)
         Answers to random pairs that share no point. Soft answers count by their
-        expectation, and the interval is then wider than it need be.
+        expectation, and the interval is then wider than it need be. Answers of 0 are
+        unsure: the interval covers all that they may be.
     confidence : float, default=0.95
         Confidence of the interval.
+    flip_rates : float, tuple, FlipRateEstimate or None, default=None
+        How often answers are wrong, as for :func:`~pairlearn.certify`.
 
     Returns
     -------
     PriorEstimate
+
+    Raises
+    ------
+    ValueError
+        If fewer answers are "same" than random pairs of two kinds can give.
 
     Examples
     --------
@@ -381,12 +409,24 @@ def prior_from_answers(t: ArrayLike, *, confidence: float = 0.95) -> PriorEstima
     answers = check_answers(t, np.size(t))
     if not len(answers):
         raise ValueError("at least one answer is needed")
+    noise = as_noise(flip_rates)
+    n, n_unsure = len(answers), int(np.sum(answers == 0))
     n_same = float(np.sum((1 + answers) / 2))
-    low, _ = clopper_pearson(math.floor(n_same), len(answers), confidence)
-    _, high = clopper_pearson(math.ceil(n_same), len(answers), confidence)
-    rates = np.array([n_same / len(answers), low, high])
+    least, most = n_same - n_unsure / 2, n_same + n_unsure / 2
+    refuse_more_kinds(math.ceil(most), n, noise)
+    level = confidence + (1 - noise.confidence)
+    if level >= 1:
+        raise ValueError(
+            f"flip rates that are known with {100 * noise.confidence:g}% confidence "
+            f"are not enough for an interval of {100 * confidence:g}%"
+        )
+    low, _ = clopper_pearson(math.floor(least), n, level)
+    _, high = clopper_pearson(math.ceil(most), n, level)
+    ends = [(end - r0) / (r1 - r0) for end in (low, high) for r1, r0 in noise.corners]
+    r1, r0 = noise.rates
+    rates = np.clip([(n_same / n - r0) / (r1 - r0), min(ends), max(ends)], 0.0, 1.0)
     prior, low, high = np.round(prior_from_same_rate(rates), 12).tolist()
-    return PriorEstimate(prior, (low, high), len(answers), confidence)
+    return PriorEstimate(prior, (low, high), n, confidence)
 
 
 def _bar(value: float, low: float, high: float) -> str:

@@ -174,10 +174,12 @@ def prior_from_same_rate(same_rate: ArrayLike) -> Floats:
     return 0.5 + np.sqrt(np.maximum(0.0, 2 * same_rate - 1)) / 2
 
 
-def assignment_error_bound(n_pairs: int, prior: float, error: float) -> float:
+def assignment_error_bound(
+    n_pairs: int, prior: float, error: float, flip_rate: float = 0.0
+) -> float:
     """Bound the probability that step 2 picks the wrong sign (Lemma 3).
 
-    exp(-(m/2) (2p - 1)^2 (2R - 1)^2).
+    exp(-(m/2) (1 - 2e)^2 (2p - 1)^2 (2R - 1)^2), with e the rate of wrong answers.
 
     Parameters
     ----------
@@ -187,6 +189,8 @@ def assignment_error_bound(n_pairs: int, prior: float, error: float) -> float:
         P(y = +1); not 1/2.
     error : float
         The error R of the classifier, with either sign.
+    flip_rate : float, default=0.0
+        The rate e at which answers are wrong, below 1/2.
 
     Returns
     -------
@@ -198,11 +202,12 @@ def assignment_error_bound(n_pairs: int, prior: float, error: float) -> float:
     0.006
     """
     prior = check_prior(prior, allow_half=False)
-    _check_probability("error", error)
-    return math.exp(-n_pairs / 2 * (2 * prior - 1) ** 2 * (2 * error - 1) ** 2)
+    return math.exp(-n_pairs * _assignment_rate(prior, error, flip_rate))
 
 
-def pairs_for_assignment(prior: float, error: float, failure: float = 0.01) -> int:
+def pairs_for_assignment(
+    prior: float, error: float, failure: float = 0.01, flip_rate: float = 0.0
+) -> int:
     """Return how many pairs make a wrong class assignment less likely than `failure`.
 
     The smallest m for which the bound of Lemma 3 is at most `failure`.
@@ -215,6 +220,8 @@ def pairs_for_assignment(prior: float, error: float, failure: float = 0.01) -> i
         The error that the classifier is expected to have; not 1/2.
     failure : float, default=0.01
         The accepted probability of a wrong assignment.
+    flip_rate : float, default=0.0
+        The rate at which answers are wrong, below 1/2.
 
     Returns
     -------
@@ -233,8 +240,17 @@ def pairs_for_assignment(prior: float, error: float, failure: float = 0.01) -> i
             "nothing to find out"
         )
     check_share("failure", failure)
-    rate = (2 * prior - 1) ** 2 * (2 * error - 1) ** 2 / 2
+    rate = _assignment_rate(prior, error, flip_rate)
     return math.ceil(math.log(1 / failure) / rate)
+
+
+def _assignment_rate(prior: float, error: float, flip_rate: float) -> float:
+    """Return the exponent of Lemma 3 per pair."""
+    _check_probability("error", error)
+    if not 0 <= flip_rate < 0.5:
+        raise ValueError(f"flip_rate must be at least 0 and below 1/2; got {flip_rate}")
+    clear = (1 - 2 * flip_rate) * (2 * prior - 1) * (2 * error - 1)
+    return clear**2 / 2
 
 
 def linear_rademacher_bound(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from pairlearn.cli.sizes import WIDTHS, certificate_plan
@@ -24,14 +25,14 @@ def in_words(certificate: Certificate) -> str:
     'Of 100 new points like these, about 5 are put into the wrong group; with 95%
     confidence at least 3 and at most 8.'
     >>> in_words(certificate_from_counts(52, 100))
-    'The answers do not show that the groups are better than guessing: up to 50 of 100
-    points may be in the wrong group.'
+    'The answers do not show that the groups are of any use: up to 50 of 100 points may
+    be in the wrong group.'
     """
     low, high = certificate.clustering_interval
     if high >= 0.5:
         return (
-            "The answers do not show that the groups are better than guessing: up to "
-            "50 of 100 points may be in the wrong group."
+            "The answers do not show that the groups are of any use: up to 50 of 100 "
+            "points may be in the wrong group."
         )
     # A share of less than one in a hundred wants a larger hundred.
     whole = 100 if high >= 0.02 else 1000
@@ -45,33 +46,44 @@ def in_words(certificate: Certificate) -> str:
     )
 
 
-def narrower(certificate: Certificate) -> list[tuple[float, int, int]]:
-    """Return narrower intervals, and the pairs that they need in all and in addition.
+def narrower(certificate: Certificate, n_rows: int) -> list[tuple[float, int, int]]:
+    """Return narrower intervals, and the rows of pairs.csv that they need.
 
     Parameters
     ----------
     certificate : Certificate
-        The one at hand. Its error is taken for the truth.
+        The one at hand. Its error is taken for the truth, and as large a share of the
+        rows is expected to be counted as was this time.
+    n_rows : int
+        How many rows pairs.csv has now.
 
     Returns
     -------
     list of (float, int, int)
-        Width, pairs in all, and pairs in addition to those at hand; empty if the
-        error is not told from guessing.
+        Width, rows in all, and rows in addition to those at hand; empty if the error is
+        not told from 1/2, or no number of pairs would help.
 
     Examples
     --------
     >>> from pairlearn.trust.certificate import certificate_from_counts
-    >>> narrower(certificate_from_counts(40, 400))
-    [(0.02, 1274, 874), (0.01, 4716, 4316)]
+    >>> narrower(certificate_from_counts(40, 400), 2000)
+    [(0.02, 6370, 4370), (0.01, 23580, 21580)]
     """
     low, high = certificate.clustering_interval
-    error, flip_rate = certificate.clustering_error, certificate.flip_rate
+    # Of an interval that begins at 0 for want of knowledge, the upper end is to come
+    # down: as if all answers were right.
+    if certificate.bolder_interval is not None and certificate.noise == "unknown":
+        low, high = certificate.bolder_interval
+    flip_rate = certificate.flip_rate if certificate.noise in ("known", "any") else 0.0
+    error = certificate.clustering_error
     if error >= 0.5 or flip_rate >= 0.5:
         return []
     found = []
     for width in [w for w in WIDTHS if w < 0.9 * (high - low)][:PROPOSED]:
-        needed = certificate_plan(error, width, certificate.confidence, flip_rate).sure
-        if needed > certificate.n_pairs:
-            found.append((width, needed, needed - certificate.n_pairs))
+        needed = certificate_plan(
+            error, width, confidence=certificate.confidence, flip_rate=flip_rate
+        ).sure
+        if needed is not None and needed > certificate.n_pairs:
+            rows = math.ceil(needed * n_rows / certificate.n_pairs)
+            found.append((width, rows, rows - n_rows))
     return found

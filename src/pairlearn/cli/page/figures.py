@@ -27,7 +27,7 @@ BINS = 20  # on either side of the boundary
 
 
 def certificate_figure(certificate: Certificate) -> Html:
-    """Draw the error and its interval on a scale from 0 to 50 %, which is guessing."""
+    """Draw the error and its interval on a scale from 0 to 50 %."""
     error, (low, high) = certificate.clustering_error, certificate.clustering_interval
     # A scale up to 50 % would hide a narrow interval near 0.
     end = next(e for e in (0.05, 0.1, 0.2, 0.5) if high <= 0.9 * e or e == 0.5)
@@ -41,7 +41,6 @@ def certificate_figure(certificate: Certificate) -> Html:
     parts = fill(
         "error",
         ticks=join(fill("error tick", x=place(e), share=100 * e) for e in ticks),
-        guessing=fill("guessing", x=place(0.5) + MARGIN) if end == 0.5 else "",
         x=x,
         left=left,
         right=right,
@@ -50,7 +49,7 @@ def certificate_figure(certificate: Certificate) -> Html:
         **shown,
     )
     label = fill("error label", end=100 * end, **shown)
-    return fill("drawing", height=124, label=label, parts=parts)
+    return fill("drawing", height=108, label=label, parts=parts)
 
 
 def score_figure(scores: Floats) -> Html:

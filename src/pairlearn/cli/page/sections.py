@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pairlearn.cli.certificate_words import caveats, lopsided_group, one_group_line
 from pairlearn.cli.page import listings
 from pairlearn.cli.page.advice import in_words, narrower
 from pairlearn.cli.page.figures import certificate_figure, score_figure
-from pairlearn.cli.page.markup import Html, fill, percent, table
+from pairlearn.cli.page.markup import Html, bullets, fill, percent, table
 from pairlearn.cli.page.scored import DOUBTFUL
 from pairlearn.cli.sizes import SURE
 
@@ -43,14 +44,23 @@ def _short(scored: ScoredPoints) -> Html:
     summary, certificate = scored.summary, scored.summary.certificate
     n_first, n_second = np.bincount(scored.group, minlength=2)
     groups = fill("groups", **scored.names)
+    alone = lopsided_group(summary)
+    lead = "" if alone is None else fill("lead", sentence=alone)
+    baseline = one_group_line(summary.one_group_error, summary.majority)
     if certificate is None:
-        lead, error = "", _card("Error", "unknown", fill("no error"))
+        error = _card("Error", "unknown", fill("no error"))
     else:
-        lead = fill("lead", sentence=Html(in_words(certificate)))
+        if alone is None:
+            lead = fill("lead", sentence=Html(in_words(certificate)))
         error = _card(
             "Estimated error" if certificate.cross_validated else "Certified error",
             percent(certificate.clustering_error),
-            fill("interval", **_interval(certificate)),
+            fill(
+                "interval",
+                range=certificate.range_in_words(),
+                confidence=100 * certificate.confidence,
+                baseline="" if baseline is None else f"; {baseline}",
+            ),
         )
     n_answers = len(summary.t)
     if summary.suspicious is None:
@@ -70,11 +80,6 @@ def _short(scored: ScoredPoints) -> Html:
 
 def _card(what: str, value: str, note: Html) -> Html:
     return fill("card", what=what, value=value, note=note)
-
-
-def _interval(certificate: Certificate) -> dict[str, float]:
-    low, high = certificate.clustering_interval
-    return {"low": low, "high": high, "confidence": 100 * certificate.confidence}
 
 
 def _reading(scored: ScoredPoints) -> Html:
@@ -105,31 +110,39 @@ def _certificate(scored: ScoredPoints) -> Html:
     certificate = scored.summary.certificate
     if certificate is None:
         return fill("no certificate")
-    rate = certificate.flip_rate
-    basis = "crossed" if certificate.cross_validated else "noisy" if rate else "right"
+    basis = "crossed" if certificate.cross_validated else "unseen"
     n_left = (scored.summary.certificate_pairs or 0) - certificate.n_pairs
+    baseline = one_group_line(scored.summary.one_group_error, scored.summary.majority)
+    conditions = [sentence(line) for line in caveats(certificate)]
     return fill(
         "certificate",
         error=certificate.clustering_error,
-        **_interval(certificate),
+        range=certificate.range_in_words(),
+        confidence=100 * certificate.confidence,
         n_pairs=certificate.n_pairs,
         basis=fill(f"basis {basis}"),
-        noise=fill("noise", rate=rate) if rate else "",
+        conditions=bullets(conditions),
         uncounted=fill("uncounted", n_left=n_left) if n_left > 0 else "",
         drawing=certificate_figure(certificate),
-        advice=_advice(certificate),
+        baseline="" if baseline is None else sentence(baseline),
+        advice=_advice(certificate, len(scored.summary.t)),
     )
 
 
-def _advice(certificate: Certificate) -> Html:
+def sentence(phrase: str) -> str:
+    """Return a phrase as a sentence."""
+    return f"{phrase[0].upper()}{phrase[1:]}."
+
+
+def _advice(certificate: Certificate, n_rows: int) -> Html:
     low, high = certificate.clustering_interval
     rows = [
         (f"{100 * width:g} percentage points", f"{needed:,}", f"{more:,}")
-        for width, needed, more in narrower(certificate)
+        for width, needed, more in narrower(certificate, n_rows)
     ]
     if not rows:
         return fill("advice if guessing" if high >= 0.5 else "advice if narrow")
-    head = ["width of the interval", "pairs in all", "more pairs"]
+    head = ["width of the interval", "rows of pairs.csv in all", "more rows"]
     width = 100 * (high - low)
     return fill("advice", width=width, sure=SURE, table=table(head, rows))
 

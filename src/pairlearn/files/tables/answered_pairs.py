@@ -20,6 +20,7 @@ from pairlearn.files.tables.columns import (
 from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.reading import Table, read_table
+from pairlearn.trust.flip_rates import flip_rate
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Bools, Floats, Ints
     from pairlearn.files.tables.points import Points
+    from pairlearn.trust.noise import FlipRateEstimate
 
 __all__ = ["AnsweredPairs", "PairRows", "read_answers", "read_pairs"]
 
@@ -71,6 +73,17 @@ class AnsweredPairs:
         The mean of the answers about each pair.
     lines : list of list of int
         Where the answers about each pair stand.
+    unsure : ndarray of shape (n_unsure_pairs, 2)
+        Row numbers of the pairs about which nobody is sure, or whose answers hold each
+        other up. Nothing is learned from them, but a certificate must count them.
+    first_lines : ndarray
+        The line of the first row about each pair, the unsure ones at the end.
+    uncertain : ndarray of bool of shape (n_pairs,)
+        Pairs with an answer between -1 and 1 (`soft`). Something is learned from them,
+        but a certificate counts them as unsure.
+    rows : tuple of ndarray
+        Row numbers (n, 2) and answers (n,) of all usable rows, before answers about
+        one pair were made one.
     n_rows, n_unsure, n_self, n_unknown : int
         Rows in the table; answers that were unsure; rows that name one point twice;
         rows left out since they name an unknown point.
@@ -93,6 +106,10 @@ class AnsweredPairs:
     n_disagreeing: int = 0
     n_tied: int = 0
     notes: list[str] = field(default_factory=list)
+    unsure: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.intp))
+    rows: tuple[Ints, Floats] | None = None
+    first_lines: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    uncertain: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     def __len__(self) -> int:
         return len(self.t)
@@ -102,18 +119,37 @@ class AnsweredPairs:
         """The pairs, over the frame of the points."""
         return Pairs(self.points.frame, self.index)
 
-    def note_on_hard_pairs(self) -> list[str]:
-        """Return a sentence if pairs that are hard to answer miss in a certificate."""
-        missing = []
-        if self.n_tied:
-            missing.append(f"{self.n_tied} evenly divided pair(s)")
-        if self.n_unsure:
-            missing.append(f"{self.n_unsure} unsure answer(s)")
-        note = (
-            f"the certificate does not count the {' and the '.join(missing)}, which "
-            "are likely to be hard: over all pairs the error is probably higher"
-        )
-        return [note] if missing else []
+    def add_unsure(self, index: Ints, lines: list[int]) -> None:
+        """Add pairs about which nobody is sure; each counts once, if no answer is."""
+        known = {frozenset(pair) for pair in self.index.tolist()}
+        known |= {frozenset(pair) for pair in self.unsure.tolist()}
+        found, where = [*self.unsure.tolist()], self.first_lines.tolist()
+        for pair, line in zip(index.tolist(), lines, strict=True):
+            if frozenset(pair) not in known:
+                known.add(frozenset(pair))
+                found.append(pair)
+                where.append(line)
+        self.unsure = np.array(found, dtype=np.intp).reshape(-1, 2)
+        self.first_lines = np.array(where, dtype=np.intp)
+
+    @cached_property
+    def with_unsure(self) -> tuple[Pairs, Floats]:
+        """All pairs with answers to judge by: 0 for uncertain ones.
+
+        Pairs without any sure answer are at the end.
+        """
+        index = np.concatenate([self.index, self.unsure])
+        sure = np.where(self.uncertain, 0.0, self.t) if len(self.uncertain) else self.t
+        t = np.concatenate([sure, np.zeros(len(self.unsure))])
+        return Pairs(self.points.frame, index), t
+
+    @cached_property
+    def flip_rate(self) -> FlipRateEstimate | None:
+        """How often answers are wrong, from repeated answers and from triangles."""
+        if self.rows is None:
+            return None
+        index, t = self.rows
+        return flip_rate(Pairs(np.zeros((len(self.points), 1)), index), t)
 
 
 def read_pairs(
@@ -170,6 +206,7 @@ def read_answers(
     first_row: int | None = None,
     soft: bool = False,
     skip_unknown: bool = False,
+    group: str | None = None,
 ) -> AnsweredPairs:
     r"""Read a table of points and a table of answers, as ``pairlearn fit`` does.
 
@@ -195,6 +232,8 @@ def read_answers(
         Whether answers are numbers from -1 (surely different) to 1 (surely the same).
     skip_unknown : bool, default=False
         Whether to leave out pairs of points that are not in the table of points.
+    group : str, optional
+        The column of the points that tells of whom or what each is a row.
 
     Returns
     -------
@@ -227,7 +266,7 @@ def read_answers(
     >>> answers.pairs.index.tolist(), answers.t
     ([[0, 1], [1, 2], [2, 3]], array([ 1., -1.,  1.]))
     >>> answers.notes
-    ["1 unsure answer(s) left out (1 × '?')"]
+    ["1 unsure answer(s) (1 × '?')"]
     >>> model = make_pair_pipeline(answers.points.make_encoder(), CIPSClassifier())
     >>> model.fit(answers.pairs, answers.t).predict(answers.points.frame).shape
     (4,)
@@ -243,7 +282,9 @@ def read_answers(
         known = read_points(point_table, id, first_row=first_row)
         rows = read_pairs(pair_table, *named, ids=known.ids)
     wanted = {*rows.left, *rows.right}
-    found = read_points(point_table, id, wanted=wanted, first_row=first_row)
+    found = read_points(
+        point_table, id, wanted=wanted, first_row=first_row, group=group
+    )
     _check_header(rows, found)
     notes = point_table.notes + pair_table.notes + found.notes
     index, is_known = _look_up(rows, found, wanted)
@@ -251,7 +292,8 @@ def read_answers(
     answers = parse_answers(rows.words, soft=soft, place=pair_table.place)
     notes += answers.notes
     is_self = is_known & (index[:, 0] == index[:, 1])
-    n_self, n_unsure = int(np.sum(is_self)), int(np.sum(~answers.sure))
+    unsure = answers.asked & ~answers.sure
+    n_self, n_unsure = int(np.sum(is_self)), int(np.sum(unsure))
     n_unknown = int(np.sum(~is_known))
     if n_self:
         notes.append(
@@ -266,6 +308,10 @@ def read_answers(
             f"{n_self} pair a point with itself"
         )
     joined = _join(found, index[used], answers.t[used], pair_table.lines[used].tolist())
+    joined.rows = index[used], answers.t[used]
+    nobody = np.flatnonzero(is_known & unsure & ~is_self)
+    lines = pair_table.lines[nobody].tolist()
+    joined.add_unsure(index[nobody], lines)
     joined.n_rows, joined.n_unsure = len(rows), n_unsure
     joined.n_self, joined.n_unknown = n_self, n_unknown
     joined.notes = notes + joined.notes
@@ -331,8 +377,10 @@ def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredP
     # Rounding must not make a soft answer of certain ones that agree.
     mean = np.where(disagree, mean, t[first])
     tied = np.abs(mean) < 1e-9
+    uncertain = np.bincount(group, weights=np.abs(t) < 1) > 0
     order = np.argsort(first)
     kept = order[~tied[order]]
+    shown_last = order[tied[order]]
     members: list[list[int]] = [[] for _ in count]
     for row, number in enumerate(group.tolist()):
         members[number].append(lines[row])
@@ -353,8 +401,8 @@ def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredP
         )
     if n_tied:
         notes.append(
-            f"{n_tied} pair(s) whose answers are evenly divided, or 0, say nothing and "
-            "were left out"
+            f"{n_tied} pair(s) whose answers are evenly divided, or 0, teach nothing; "
+            "they count as unsure"
         )
     if not len(kept):
         raise TableError(
@@ -369,4 +417,7 @@ def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredP
         n_disagreeing=len(disagreeing),
         n_tied=n_tied,
         notes=notes,
+        unsure=index[first[shown_last]],
+        uncertain=uncertain[kept],
+        first_lines=np.array(lines)[first[np.concatenate([kept, shown_last])]],
     )

@@ -36,12 +36,15 @@ class ParsedAnswers:
         The answers; NaN where it is unsure.
     sure : ndarray of bool
         Where there is an answer.
+    asked : ndarray of bool
+        Which questions were put to somebody.
     notes : list of str
         What to tell.
     """
 
     t: Floats
     sure: Bools
+    asked: Bools
     notes: list[str]
 
 
@@ -120,15 +123,27 @@ def parse_answers(
                 "different) to 1 (surely the same), add --soft"
             )
         t = _settle_zeros(t, zeros, figures, place, notes)
-    sure = ~np.isnan(t)
-    unsure = Counter(shown(id_of(words[row])) for row in np.flatnonzero(~sure))
+    sure, asked = ~np.isnan(t), _asked(words)
+    if not asked.all():
+        notes.append(f"{int(np.sum(~asked))} row(s) at the end have no answer yet")
+    unsure = Counter(shown(id_of(words[row])) for row in np.flatnonzero(asked & ~sure))
     if unsure:
         which = ", ".join(
             f"{count} × {'an empty cell' if word == repr('') else word}"
             for word, count in unsure.most_common(3)
         )
-        notes.append(f"{sum(unsure.values())} unsure answer(s) left out ({which})")
-    return ParsedAnswers(t, sure, notes)
+        notes.append(f"{sum(unsure.values())} unsure answer(s) ({which})")
+    return ParsedAnswers(t, sure, asked, notes)
+
+
+def _asked(words: list[Any]) -> Bools:
+    """Tell which questions were put to somebody: all up to the last with an answer.
+
+    An empty cell among answers is a question that somebody could not, or did not want
+    to answer, and such questions are hard; at the end nobody has got to them yet.
+    """
+    last = next((k for k in range(len(words), 0, -1) if id_of(words[k - 1])), 0)
+    return np.arange(len(words)) < last
 
 
 def _settle_zeros(

@@ -243,9 +243,9 @@ def _nearly_numbers(
     values, fits = distinct.numbers("point")
     words = np.flatnonzero(~fits[codes])
     n_numbers = int(np.sum(~np.isnan(values[codes])))
-    if n_numbers < 9 * len(words):
+    if not len(words) or n_numbers < 9 * len(words):
         return ""
-    row = int(np.flatnonzero(~column.missing)[words[0]]) if len(words) else 0
+    row = int(np.flatnonzero(~column.missing)[words[0]])
     return (
         f"column {column.name!r} is read as text, although {n_numbers} of its cells "
         f"are numbers: {len(words)} are not, the first is {shown(column.cells[row])} "

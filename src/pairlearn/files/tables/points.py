@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.files.tables.column_kinds import describe_columns, frame_of_values
-from pairlearn.files.tables.columns import find_id
-from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.columns import column_named, find_id, ids_in
+from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.reading import Table, read_table
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sklearn.compose import ColumnTransformer
 
+    from pairlearn.data.types import Ints
     from pairlearn.files.tables.cell_columns import Cells
     from pairlearn.files.tables.column_kinds import Column
 
@@ -39,6 +40,8 @@ class Points:
         The number of the first row, 0 or 1, if points are known by row numbers.
     notes : list of str
         Sentences about how the ids were found.
+    group_column : str or None
+        The column that tells of whom or what each point is a row; it is no feature.
     """
 
     table: Table
@@ -46,9 +49,31 @@ class Points:
     id_column: str | None
     first_row: int | None = None
     notes: list[str] = field(default_factory=list)
+    group_column: str | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def groups(self) -> Ints:
+        """The number of the group of each point; without groups, each is its own."""
+        import numpy as np
+
+        if self.group_column is None:
+            return np.arange(len(self))
+        names = self.group_names
+        # An empty cell tells nothing, so that such points are not one.
+        empty = np.flatnonzero([not name for name in names])
+        number = np.unique(np.array(names), return_inverse=True)[1]
+        number[empty] = len(names) + np.arange(len(empty))
+        return np.unique(number, return_inverse=True)[1]
+
+    @property
+    def group_names(self) -> list[str]:
+        """The name of the group of each point, or "" where there is none."""
+        if self.group_column is None:
+            return [""] * len(self)
+        return [_as_whole(name) for name in ids_in(self.table, self.group_column)]
 
     @property
     def features(self) -> dict[str, Cells]:
@@ -56,7 +81,7 @@ class Points:
         return {
             name: cells
             for name, cells in self.table.columns.items()
-            if name != self.id_column
+            if name not in (self.id_column, self.group_column)
         }
 
     @cached_property
@@ -86,12 +111,19 @@ class Points:
         return make_encoder(self.columns)
 
 
+def _as_whole(name: str) -> str:
+    """Return 7 for 7.0, as programs write whole numbers in a column with gaps."""
+    whole, _, rest = name.partition(".")
+    return whole if whole.isdigit() and rest and not rest.strip("0") else name
+
+
 def read_points(
     source: str | Path | Table,
     id: str | None = None,  # noqa: A002 - the user's word for it
     *,
     wanted: Collection[str] | None = None,
     first_row: int | None = None,
+    group: str | None = None,
 ) -> Points:
     r"""Read a table of points as ``pairlearn fit`` does.
 
@@ -110,6 +142,9 @@ def read_points(
         Ids that occur in pairs, to find the column by.
     first_row : {0, 1}, optional
         The number of the first row, where points are known by row numbers.
+    group : str, optional
+        The column that tells of whom or what each point is a row, where there are
+        several rows of one patient, customer or device.
 
     Returns
     -------
@@ -144,7 +179,14 @@ def read_points(
     (3, 3)
     """
     table = source if isinstance(source, Table) else read_table(source)
-    points = Points(table, *find_id(table, id, wanted, first_row))
+    if group is not None:
+        group = column_named(table, group, "--group")
+    points = Points(table, *find_id(table, id, wanted, first_row), group_column=group)
+    if group is not None and group == points.id_column:
+        raise OptionError(
+            f"--group {group!r} is the column of the ids, of which each occurs once; "
+            "name the column that several rows of one thing have in common"
+        )
     if not points.features:
         raise TableError(
             f"{table.name} has no column besides the ids; points need features to "

@@ -403,7 +403,7 @@ def equal_rows(X: PointsLike) -> Ints:
 
 
 def deal_folds(pairs: Pairs, n_folds: int, n_deals: int, rng: RandomState) -> Folds:
-    """Deal the points out to folds, several times.
+    """Deal the points out to folds, several times; only the row numbers count.
 
     A model is trained on the pairs without a point in its fold, and judged by those
     with both; pairs that cross are left out of both. Where pairs share so many points

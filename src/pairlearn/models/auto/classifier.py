@@ -10,7 +10,10 @@ from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
 from pairlearn.data.checks import check_flip_rates, check_integer
-from pairlearn.data.containers import stack_rows
+from pairlearn.data.containers import on_host, stack_rows
+from pairlearn.data.folds import joined_points
+from pairlearn.data.pairs import as_pairs
+from pairlearn.data.row_hashes import remember_groups
 from pairlearn.engine.points import as_points
 from pairlearn.models.auto.choose import Chooser, Folds, Problem, deal_folds, refit
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
@@ -18,12 +21,15 @@ from pairlearn.models.auto.stack import estimate_rates
 from pairlearn.models.auto.table import Candidates
 from pairlearn.models.base import Answered, is_disjoint
 from pairlearn.models.probabilistic import ProbabilisticPairClassifier
-from pairlearn.trust.certificate import Certificate, certificate_from_answers
+from pairlearn.trust.certificate import Certificate, make_certificate
+from pairlearn.trust.noise import Counts, Noise, as_noise, rates_of
+from pairlearn.trust.sample_checks import MoreKindsError, refuse_more_kinds
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
+    from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.models.auto.choose import Choice
     from pairlearn.models.auto.likelihood import Rates
@@ -98,9 +104,9 @@ class PairClassifier(ProbabilisticPairClassifier):
     candidates_ : Candidates
         What was tried, how well it explains answers it has not seen, and its weight.
     certificate_ : Certificate or None
-        The error, estimated from held-out pairs; for two classes, answers of ±1 and
-        folds that share no point. For a guarantee, call :func:`~pairlearn.certify` with
-        pairs kept aside.
+        The error, estimated from held-out pairs; for two classes, answers of ±1 that
+        random pairs of two classes can give, and folds that share no point. For a
+        guarantee, call :func:`~pairlearn.certify` with pairs kept aside.
     flip_rates_ : tuple of float
         (r1, r0), given or estimated; (1.0, 0.0) for answers that are taken as right.
     log_likelihood_ : float
@@ -184,6 +190,7 @@ class PairClassifier(ProbabilisticPairClassifier):
         t: ArrayLike,
         sample_weight: ArrayLike | None = None,
         labeled: tuple[PointsLike, ArrayLike] | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Learn from pairs and answers, and from labelled points if there are any.
 
@@ -200,6 +207,10 @@ class PairClassifier(ProbabilisticPairClassifier):
         labeled : tuple (X_l, y_l), optional
             Points and their classes, from `classes`. Each is a term of the same
             likelihood, and together they settle which class is which.
+        groups : array-like of shape (n_points,) or (n_pairs, 2), optional
+            Of whom or what each point is a row, or both points of each pair. The folds
+            then share no group, so that a model is judged by pairs of things it has
+            not seen.
 
         Returns
         -------
@@ -208,6 +219,13 @@ class PairClassifier(ProbabilisticPairClassifier):
         rates = self._check_parameters()
         estimated = rates is None
         given = self._validate_fit(pairs, t, sample_weight)
+        joined = None
+        if groups is not None:
+            asked = as_pairs(pairs)
+            joined = joined_points(asked, groups)
+            names = np.asarray(on_host(groups))
+            names = names if names.ndim == 2 else names[asked.index]
+            self._training_points = remember_groups(self._training_points, names)
         # Whatever fails from here on leaves a model that is not fitted.
         self.__dict__.pop("_ensemble", None)
         labels = None if labeled is None else self._check_labeled(labeled)
@@ -222,7 +240,8 @@ class PairClassifier(ProbabilisticPairClassifier):
         part = part if len(rows) > CHOICE_PAIRS else np.arange(len(rows))
         sample = given.part(part).compact()
         n_deals = max(1, min(MOST_DEALS, DEALT_PAIRS // len(part)))
-        folds = deal_folds(sample.pairs, self.n_folds, n_deals, rng)
+        in_folds = sample.pairs if joined is None else joined[rows[part]].compact()
+        folds = deal_folds(in_folds, self.n_folds, n_deals, rng)
         chooser = Chooser(self._problem(sample, labels), folds, self, rng)
         choice, rates = self._choose(chooser, rates)
         ensemble = choice.ensemble
@@ -231,10 +250,11 @@ class PairClassifier(ProbabilisticPairClassifier):
         self._ensemble = ensemble
         self._order = np.arange(self.n_classes)
         self._record(choice, rates, folds, estimated=estimated)
-        kept = sample.part(folds.tested[: folds.n_first])
+        tested = folds.tested[: folds.n_first]
+        kept = sample.part(tested)
         self.certificate_: Certificate | None = None
         if folds.honest:
-            self._certify(choice, kept, estimated=estimated)
+            self._certify(choice, kept, in_folds[tested], estimated=estimated)
         return self._settle(choice, kept, given.pairs.X, labels)
 
     def _check_parameters(self) -> Rates | None:
@@ -317,17 +337,24 @@ class PairClassifier(ProbabilisticPairClassifier):
             note += f"; flip rates r1 = {rates[0]:.3f}, r0 = {rates[1]:.3f}"
         self.candidates_ = Candidates(choice.rows, note)
 
-    def _certify(self, choice: Choice, kept: Answered, *, estimated: bool) -> None:
+    def _certify(
+        self, choice: Choice, kept: Answered, joined: Pairs, *, estimated: bool
+    ) -> None:
         """Count the held-out pairs that the models trained without them get wrong."""
         pairs, t, _ = kept
-        usable = is_disjoint(pairs, 0) & (np.abs(t) == 1)
+        usable = is_disjoint(joined, 0) & (np.abs(t) == 1)
         if self.n_classes > 2 or not usable.any():
             return
         group = choice.calibrated[: len(pairs)].argmax(axis=2)
         says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)[usable]
-        self.certificate_ = certificate_from_answers(
-            says, t[usable], self.flip_rates_, guessed=estimated, cross_validated=True
-        )
+        noise = Noise("unknown", rates_of(self)) if estimated else as_noise(self.noise)
+        counts = Counts.of(says, t[usable])
+        try:
+            refuse_more_kinds(counts.n_told_same, counts.n_pairs, noise)
+        except MoreKindsError as problem:
+            warnings.warn(f"{problem}; so there is no certificate", stacklevel=3)
+            return
+        self.certificate_ = make_certificate(counts, noise, 0.95, cross_validated=True)
 
     def _settle(
         self, choice: Choice, kept: Answered, X: PointsLike, labels: Labelled | None
@@ -340,14 +367,8 @@ class PairClassifier(ProbabilisticPairClassifier):
             self._fix_sign(X)
             return self
         logits = choice.calibrated[: len(kept.t)]
-        log_odds = logits[..., 1] - logits[..., 0]
-        # (t - shift) / (r1 - r0) has the truth for its expectation; the divisor here
-        # keeps it within [-1, 1], which the vote does not mind.
-        r1, r0 = self.flip_rates_
-        shift = r1 + r0 - 1
-        truth, (left, right) = (kept.t - shift) / (1 + abs(shift)), log_odds.T
-        given = Answered(kept.pairs, truth, kept.weight)
-        return self._assign_by(given, (left, right), self.majority)
+        left, right = (logits[..., 1] - logits[..., 0]).T
+        return self._assign_by(kept, (left, right), self.majority, rates_of(self))
 
     def _fix_sign(self, X: PointsLike) -> None:
         """Make the column that the scores follow most grow with them: arbitrary."""

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from pairlearn.data.checks import check_flip_rates, check_integer, check_number
+from pairlearn.data.checks import (
+    check_flip_rates,
+    check_integer,
+    check_number,
+    known_rates,
+)
 from pairlearn.data.containers import is_dask, on_host
 from pairlearn.data.pairs import as_pairs
 from pairlearn.engine.backends.protocol import PairRiskSum
@@ -43,7 +48,7 @@ if TYPE_CHECKING:
     # Gives the points to begin at; None for the usual ones.
     Begin = Callable[[Any], list[Floats]] | None
 
-__all__ = ["LinearPairClassifier", "known_rates"]
+__all__ = ["LinearPairClassifier"]
 
 # Starting points of flip rates that are to be estimated.
 _START_RATES = ((0.95, 0.05), (0.8, 0.2), (0.9, 0.4))
@@ -341,9 +346,3 @@ class LinearPairClassifier(PairClassifierBase):
         self._store(*objective.weights(u))
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         return self
-
-
-def known_rates(flip_rates: Any) -> tuple[float, float]:
-    """Return the flip rates that are given, or those of right answers."""
-    rates = check_flip_rates(flip_rates)
-    return (1.0, 0.0) if rates is None or isinstance(rates, str) else rates

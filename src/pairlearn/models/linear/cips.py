@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pairlearn.data.checks import check_choice, check_flip_rates
+from pairlearn.data.checks import check_choice, check_flip_rates, known_rates
 from pairlearn.engine.coefficients import pair_coefficients
 from pairlearn.engine.links import ProductLink
 from pairlearn.engine.losses import get_loss
@@ -15,7 +15,7 @@ from pairlearn.engine.points import as_points
 from pairlearn.engine.risks import LikelihoodRisk, PairRisk, ProductRisk
 from pairlearn.engine.scaling import Scaling
 from pairlearn.engine.solvers import eigenvectors, exact_solution
-from pairlearn.models.linear.base import LinearPairClassifier, known_rates
+from pairlearn.models.linear.base import LinearPairClassifier
 from pairlearn.models.linear.unlabeled import (
     add_unlabeled_couples,
     check_mixture,

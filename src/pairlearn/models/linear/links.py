@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints, PairsLike
     from pairlearn.engine.solvers import Solution
     from pairlearn.models.base import Answered
+    from pairlearn.trust.noise import Rates
 
 __all__ = ["LinkClassifier"]
 
@@ -363,7 +364,11 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         return np.asarray(found / spread if spread > 1e-6 else 0 * found)
 
     def _assign_by(
-        self, given: Answered, scores: tuple[Floats, Floats], majority: Any
+        self,
+        given: Answered,
+        scores: tuple[Floats, Floats],
+        majority: Any,
+        rates: Rates | None,
     ) -> Self:
         """Settle the sign from as many links as couples.
 
@@ -387,7 +392,7 @@ class LinkClassifier(ProbabilisticPairClassifier, LinearPairClassifier):
         chosen = np.concatenate(kinds)
         both = scores[0][chosen], scores[1][chosen]
         given = given._replace(weight=weight).part(chosen)
-        return super()._assign_by(given, both, majority)
+        return super()._assign_by(given, both, majority, rates)
 
     def _check_parameters(self) -> None:
         check_choice("similarity", self.similarity, ("cosine", None))

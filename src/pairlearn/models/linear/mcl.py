@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pairlearn.data.checks import check_choice, check_flip_rates, check_integer
+from pairlearn.data.checks import (
+    check_choice,
+    check_flip_rates,
+    check_integer,
+    known_rates,
+)
 from pairlearn.engine.coefficients import pair_coefficients
 from pairlearn.engine.links import BinaryLink, SoftmaxLink
 from pairlearn.engine.points import as_points
@@ -19,7 +24,7 @@ from pairlearn.engine.solvers import (
     directions,
     eigenvectors,
 )
-from pairlearn.models.linear.base import LinearPairClassifier, known_rates
+from pairlearn.models.linear.base import LinearPairClassifier
 from pairlearn.models.probabilistic import ProbabilisticPairClassifier
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pairlearn.data.checks import check_choice, check_integer
 from pairlearn.data.containers import take_rows
+from pairlearn.data.row_hashes import forget
 from pairlearn.models.base import n_wanted
 from pairlearn.models.neural.base import NetworkClassifier
 from pairlearn.models.neural.losses import (
@@ -23,7 +24,9 @@ from pairlearn.models.neural.losses import (
 )
 from pairlearn.models.neural.training import outputs
 from pairlearn.models.probabilistic import ProbabilisticPairClassifier
-from pairlearn.trust.certify import LEAST_KEPT, certify, keep_aside
+from pairlearn.trust.certify import LEAST_KEPT, judge, keep_aside
+from pairlearn.trust.noise import Noise, as_noise, rates_of
+from pairlearn.trust.sample_checks import MoreKindsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -276,8 +279,14 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         self.certificate_: Certificate | None = None
         if judged is not None:
             learned = isinstance(getattr(criterion, "logits", None), Tensor)
-            rates = "auto" if learned else self.flip_rates_
-            self.certificate_ = certify(self, *judged[:2], flip_rates=rates)
+            noise = as_noise(None if learned else self.flip_rates_)
+            noise = Noise("unknown", rates_of(self)) if learned else noise
+            kept_aside = judged.pairs.compact()
+            self._training_points = forget(self._training_points, kept_aside.X)
+            try:
+                self.certificate_ = judge(self, kept_aside, judged.t, noise)
+            except MoreKindsError as problem:
+                warnings.warn(f"{problem}; so there is no certificate", stacklevel=2)
         return self
 
     predict_proba: Callable[..., Floats] = available_if(_is_likelihood)(

@@ -1,0 +1,115 @@
+"""A certificate in words: the same on the terminal and on the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pairlearn.cli.summary import FitSummary
+    from pairlearn.trust.certificate import Certificate
+
+__all__ = ["caveats", "error_line", "lopsided_group", "one_group_line", "source_line"]
+
+# From this share of the points in one group on, there is no second group to speak of.
+LOPSIDED = 0.98
+
+
+def error_line(certificate: Certificate) -> str:
+    """Return the error and its interval.
+
+    Examples
+    --------
+    >>> from pairlearn.trust.certificate import certificate_from_counts
+    >>> error_line(certificate_from_counts(3, 50))
+    '3.1%, between 0.6% and 9.1%'
+    """
+    return f"{certificate.clustering_error:.1%}, {certificate.range_in_words()}"
+
+
+def source_line(certificate: Certificate) -> str:
+    """Return what the interval rests on.
+
+    Examples
+    --------
+    >>> from pairlearn.trust.certificate import certificate_from_counts
+    >>> source_line(certificate_from_counts(3, 50))
+    '95% confidence, 50 pairs'
+    """
+    kind = ""
+    if certificate.cross_validated:
+        kind = ", cross-validated, so an estimate"
+    elif certificate.unseen:
+        kind = ", from pairs that the model has not seen"
+    looks = ", at all looks together" * certificate.anytime
+    return (
+        f"{100 * certificate.confidence:g}% confidence{looks}, "
+        f"{certificate.n_pairs} pairs{kind}"
+    )
+
+
+def caveats(certificate: Certificate) -> list[str]:
+    """Return what the interval takes for granted, as phrases.
+
+    Examples
+    --------
+    >>> from pairlearn.trust.certificate import certificate_from_counts
+    >>> caveats(certificate_from_counts(3, 50))
+    ['every answer is taken as right, so a wrong one counts as an error']
+    """
+    wrong = f"{certificate.flip_rate:.1%} of the answers are taken as wrong"
+    lines = {
+        "none": "every answer is taken as right, so a wrong one counts as an error",
+        "known": f"{wrong}, no more often for hard pairs than for easy ones",
+        "any": f"{wrong}, perhaps those about hard pairs",
+        "unknown": "some answers may be wrong, but no more often for hard pairs than "
+        "for easy ones",
+    }
+    found = [lines[certificate.noise]]
+    if certificate.bolder_interval is not None:
+        low, high = certificate.bolder_interval
+        bolder = {
+            "any": "if hard pairs have no more wrong answers than easy ones",
+            "unknown": "if every answer is right",
+        }
+        found[0] += f"; {bolder[certificate.noise]}: between {low:.1%} and {high:.1%}"
+    n = certificate.n_unsure
+    if n:
+        what = f"{n} pairs are unsure: they count"
+        what = "1 pair is unsure: it counts" if n == 1 else what
+        low_too = ", as right for the lower end" * (certificate.noise != "unknown")
+        found.append(f"{what} as wrong for the upper end of the interval{low_too}")
+    if certificate.n_doubtful:
+        found.append(
+            f"{certificate.n_doubtful} more pairs have points that equal others in all "
+            "columns, and may be the same ones: the interval covers both cases"
+        )
+    return found
+
+
+def one_group_line(error: float | None, name: str | None) -> str | None:
+    """Return what putting all points into one group would give.
+
+    Examples
+    --------
+    >>> one_group_line(0.08, "ok")
+    'always saying ok would err on about 8.0%'
+    """
+    if error is None:
+        return None
+    if name is None:
+        return f"one group for all points would err on about {error:.1%}"
+    return f"always saying {name} would err on about {error:.1%}"
+
+
+def lopsided_group(summary: FitSummary) -> str | None:
+    """Return a sentence if the model has found no second group."""
+    if not summary.shares:
+        return None
+    largest = max(summary.shares, key=summary.shares.__getitem__)
+    share = summary.shares[largest]
+    if share <= LOPSIDED:
+        return None
+    return (
+        f"No second group was found: the model puts {share:.1%} of the points into "
+        f"{largest}."
+    )

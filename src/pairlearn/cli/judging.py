@@ -1,0 +1,152 @@
+"""What the commands take for known about answers, and the certificate of a model."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.trust.certificate import prior_from_answers
+from pairlearn.trust.certify import doubt_in_words, judge
+from pairlearn.trust.noise import RIGHT, FlipRateEstimate, Noise, as_noise, rates_of
+from pairlearn.trust.sample_checks import MoreKindsError, refuse_more_kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pairlearn.data.pairs import Pairs
+    from pairlearn.data.types import Floats
+    from pairlearn.files.tables.answered_pairs import AnsweredPairs
+    from pairlearn.trust.certificate import Certificate
+
+__all__ = [
+    "BY_NATURE",
+    "assumed_noise",
+    "judged",
+    "more_than_two_kinds",
+    "note_on_noise",
+    "one_group_error",
+    "warnings_as_notes",
+]
+
+BY_NATURE = (
+    "rows repeat in these data: {} of {} pairs have a point that equals, in all "
+    "columns, one that the model learned from or one of another pair. By their ids "
+    "they are others; if they are the same points, listed twice, the error is higher "
+    "than this says"
+)
+# Answers that may be wrong so often say nothing.
+_TOO_NOISY = 0.45
+
+
+def assumed_noise(answered: AnsweredPairs, noise: Any) -> tuple[Any, Noise | None]:
+    """Return how often answers are wrong: for learning, and for the certificate.
+
+    What is said on the command line holds. Otherwise repeated answers and triangles
+    tell, if they show that some answers are wrong; else nothing is known, and the
+    second is None.
+    """
+    bounds = answered.n_repeated > 0
+    if noise != "auto":
+        known = replace(as_noise(noise, cautious=True), bounds=bounds)
+        return noise_for_learning(noise), known
+    found = answered.flip_rate
+    if found is None or found.interval[0] <= 0 or (found.most or 0.0) >= _TOO_NOISY:
+        return "auto", None
+    low, high = found.interval
+    answered.notes.append(
+        f"{found.rate:.1%} of the answers seem to be wrong (between {low:.1%} and "
+        f"{high:.1%}), from {found.n_compared} comparisons of answers that must "
+        "agree: pairs that were answered twice, or three answers about three points"
+    )
+    return found.rate, replace(as_noise(found, cautious=True), bounds=bounds)
+
+
+def noise_for_learning(noise: Any) -> Any:
+    """Return the middle of rates that are ranges."""
+    if isinstance(noise, FlipRateEstimate):
+        return noise.rate
+    return as_noise(noise).rates if noise is not None else None
+
+
+def judged(
+    model: Any, pairs: Pairs, t: Floats, noise: Noise, notes: list[str], **options: Any
+) -> Certificate | None:
+    """Return a certificate, or note why there is none; note what it rests on."""
+    divided = int(np.sum((np.abs(t) != 1) & (t != 0)))
+    if divided:
+        notes.append(
+            f"{divided} of the {len(t)} pairs for the certificate have divided "
+            "answers, of which the majority counts"
+        )
+    with warnings_as_notes(notes):
+        try:
+            found = judge(model, pairs.compact(), np.sign(t), noise, **options)
+        except ValueError as problem:
+            notes.append(f"{in_options(str(problem))}. So there is no certificate")
+            return None
+    if 0 < found.n_doubtful < found.n_pairs:
+        # With more of them, there was a warning.
+        notes.append(in_options(doubt_in_words(options["doubtful"])))
+    return found
+
+
+def more_than_two_kinds(answered: AnsweredPairs, noise: Noise) -> str | None:
+    """Return a sentence if random pairs of two kinds would not be answered so."""
+    pairs, t = answered.with_unsure
+    alone = pairs.disjoint(random_state=0)
+    same = int(np.sum(t[alone] >= 0))
+    try:
+        refuse_more_kinds(same, len(alone), noise)
+    except MoreKindsError as problem:
+        return in_options(str(problem))
+    return None
+
+
+def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
+    """Return a sentence on what a certificate makes of rates that were not given."""
+    r1, r0 = rates = rates_of(model)
+    if certificate is None or rates == RIGHT:
+        return []
+    note = (
+        f"the model assumes that some answers are wrong: that {1 - r1:.1%} of pairs of "
+        f"the same kind are answered 'different', and {r0:.1%} of the others 'same'. "
+        "The error relies on this, which is a guess; its interval does not. If you "
+        f"know the rates, give them: --noise {r1:.3g},{r0:.3g}, or --noise none"
+    )
+    return [note]
+
+
+def one_group_error(answered: AnsweredPairs, noise: Noise) -> float | None:
+    """Return the error of putting all points into one group, from the answers."""
+    rates = None if noise.kind == "unknown" else noise.rates
+    t = answered.t[answered.pairs.disjoint(random_state=0)]
+    try:
+        return 1 - prior_from_answers(np.sign(t), flip_rates=rates).majority_prior
+    except ValueError:
+        return None
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library in the words of the command line."""
+    message = message.replace("pass noise=None", "say --noise none")
+    message = message.replace("with flip_rates", "with --noise R1,R0")
+    message = message.replace("flip_rates seem", "--noise seems")
+    return message.replace("n_classes=2", "two").replace("classifier", "model")
+
+
+@contextmanager
+def warnings_as_notes(notes: list[str]) -> Iterator[None]:
+    """Turn warnings of the library into notes, in the words of the command line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        message = str(warning.message)
+        mine = issubclass(warning.category, UserWarning)
+        # What is said about class assignment is told in other words, above.
+        if mine and "class assignment" not in message:
+            notes.append(in_options(message))
