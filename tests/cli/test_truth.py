@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from pairlearn import save
 from pairlearn.cli.app import app
+from pairlearn.cli.certify import certify_tables
 from pairlearn.cli.fit import FitOptions, fit_tables
 from pairlearn.cli.near_duplicates import share_with_near_duplicates
 from pairlearn.cli.options import noise_rates
@@ -194,6 +195,29 @@ def test_groups_are_known_again(tmp_path):
         code, said = run("fit", *tables, "--group", group, "-o", model)
         assert code != 0
         assert says in said
+
+
+def test_unsure_pairs_have_their_turn_among_the_others(two_groups):
+    """With --anytime pairs count as they were answered, not the sure ones first."""
+    folder, X, index, same = two_groups
+    fitted, about = fit_tables(*write(folder, X, index, words(same)), {}, FitOptions())
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(100, 2)) + 4.0 * (np.arange(100) % 2)[:, None]
+    # Every pair twice over: an unsure one comes first, a sure one shares its point.
+    first, second = np.arange(50), 50 + np.arange(50)
+    asked = np.stack([first, second], axis=1)
+    other = np.stack([first, np.roll(second, 2)], axis=1)
+    both = np.concatenate([asked, other])
+    answers = np.concatenate([["unsure"] * 50, words((other.sum(axis=1)) % 2 == 0)])
+    (folder / "new").mkdir()
+    new = write(folder / "new", Z, both, answers)
+    points = pd.read_csv(new[0])
+    points.assign(id="q" + points["id"]).to_csv(new[0], index=False)
+    pairs = pd.read_csv(new[1])
+    named = {side: "q" + pairs[side] for side in ("left", "right")}
+    pairs.assign(**named).to_csv(new[1], index=False)
+    found = certify_tables(fitted.model, about, *new, {}, anytime=True)
+    assert (found.certificate.n_pairs, found.certificate.n_unsure) == (50, 50)
 
 
 def test_uneven_groups_are_told(tmp_path):

@@ -47,3 +47,14 @@ class TestKeepAside:
         t = rng.choice([-1.0, 1.0], 200)
         trained, kept = keep_aside(self.pairs(star), t, share, rng)
         assert (len(trained), len(kept)) == (200, 0)
+
+    def test_groups_are_kept_whatever_their_size(self):
+        """Half of the rows are of things with ten rows: they are tested, too."""
+        rng = np.random.RandomState(0)
+        group = np.concatenate([np.arange(2000), 2000 + np.arange(2000) // 10])
+        pairs = self.pairs(rng.permutation(4000).reshape(-1, 2), 4000)
+        t = rng.choice([-1.0, 1.0], 2000)
+        _, kept = keep_aside(pairs, t, 0.2, rng, group)
+        share = np.mean(group[pairs.index[kept]] >= 2000)
+        assert len(kept) >= 20
+        assert share > 0.25
