@@ -114,10 +114,20 @@ def outcome(certificate: Certificate | None, truth: float) -> Outcome:
     return Outcome(low <= truth <= high, high - low)
 
 
-def by_command(pairs: Pairs, t: Any, said: Any = "auto") -> Certificate | None:
-    """Return the certificate that `pairlearn certify --noise SAID` gives."""
+def by_command(
+    pairs: Pairs, t: Any, said: Any = "auto", n_answers: int = 1
+) -> Certificate | None:
+    """Return the certificate that `pairlearn certify --noise SAID` gives.
+
+    For answers that are the mean of so many about each pair.
+    """
     clf = FirstColumn()
-    answered: Any = SimpleNamespace(flip_rate=None, notes=[], n_repeated=0)
+    answered: Any = SimpleNamespace(
+        flip_rate_at=lambda _: None,
+        notes=[],
+        n_repeated=len(t) * (n_answers > 1),
+        lines=[range(n_answers)] * len(t),
+    )
     known = assumed_noise(answered, said)[1]
     noise = Noise("unknown", rates_of(clf)) if known is None else known
     return judged(clf, pairs, t, noise, [])
@@ -235,6 +245,29 @@ def hard_pairs(rng: np.random.Generator, *, cautious: bool = True) -> Outcome:
     if not cautious:
         return outcome(in_python(pairs, t, flip_rates=rate), error)
     return outcome(by_command(pairs, t, rate), error)
+
+
+def majorities(rng: np.random.Generator) -> Outcome:
+    """Ask three times, and get pairs about which the classifier errs wrong in 90 %."""
+    n, error = 1000, 0.1
+    pairs, truth, _ = World(n, 0.6, error).draw(rng)
+    says = np.where(pairs.X[::2, 0] == pairs.X[1::2, 0], 1.0, -1.0)
+    flips = (says != truth) & (rng.random((3, n)) < 0.9)
+    t = np.where(flips, -truth, truth).mean(axis=0)
+    rate = 0.9 * 2 * error * (1 - error)
+    return outcome(by_command(pairs, t, rate, n_answers=3), error)
+
+
+def frequent_things(rng: np.random.Generator) -> Outcome:
+    """Err about three things that have 30 % of the rows (anytime)."""
+    n, share = 400, np.append(np.full(3, 0.1), np.full(200, 0.7 / 200))
+    y = rng.random(203) < 0.5
+    errs = np.append(np.ones(3, dtype=bool), rng.random(200) < 0.05)
+    thing = rng.choice(203, (n, 2), p=share)
+    t = np.where(y[thing[:, 0]] == y[thing[:, 1]], 1.0, -1.0)
+    pairs = as_pairs((y ^ errs)[thing], rng)
+    found = in_python(pairs, t, groups=thing, anytime=True)
+    return outcome(found, float(share @ errs))
 
 
 def noise_range(rng: np.random.Generator) -> Outcome:
@@ -373,9 +406,11 @@ class Cell(NamedTuple):
 NAMED = {
     "equal rows, of which some are hard (fit)": Cell(equal_rows, 1, slow=True),
     "16 near-equal rows per thing (fit --group)": Cell(groups, 2, slow=True),
+    "the classifier errs about frequent things": Cell(frequent_things, 2),
     "three kinds are refused": Cell(three_kinds, 3),
     "two kinds are not refused": Cell(false_alarm_of_kinds, 3, 0.999),
     "hard pairs are answered wrong (--noise 0.15)": Cell(hard_pairs, 5),
+    "majorities of three, wrong about hard pairs": Cell(majorities, 5),
     "rates known as ranges": Cell(noise_range, 5),
     "99 : 1 with 'same' missed": Cell(lopsided_noise, 5),
     "hard pairs are unsure": Cell(unsure, 6),
@@ -563,7 +598,7 @@ def named_part(n_runs: int, pool: ProcessPoolExecutor) -> str:
                 str(cell.item),
                 name,
                 f"{n}",
-                f"{cell.promised:.0%}",
+                f"{100 * cell.promised:g}%",
                 f"{held:.1%}" + ("" if held >= floor(cell.promised, n) else " BELOW"),
                 f"{np.mean(widths):.3f}" if widths else "",
             ]

@@ -13,7 +13,7 @@ from pairlearn.cli.app import app
 from pairlearn.cli.certify import certify_tables
 from pairlearn.cli.fit import FitOptions, fit_tables
 from pairlearn.files.tables.errors import TableError
-from pairlearn.trust.certify import keep_aside
+from pairlearn.trust.kept_pairs import keep_aside
 from pairlearn.trust.noise import FlipRateEstimate
 
 N_POINTS = 240

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from pairlearn import save
+from pairlearn import Pairs, certify, save
 from pairlearn.cli.app import app
 from pairlearn.cli.certify import certify_tables
 from pairlearn.cli.fit import FitOptions, fit_tables
@@ -107,7 +107,8 @@ def test_certificates_take_measured_rates_into_account(tmp_path):
     summary, _ = fit_tables(*tables, {}, FitOptions())
     found = summary.certificate
     assert found.noise == "any"
-    assert found.flip_rate == pytest.approx(0.15, abs=0.05)
+    # Two answers that agree are wrong less often than one.
+    assert found.flip_rate == pytest.approx(0.08, abs=0.03)
     assert found.n_unsure > 0
     error = np.mean((summary.model.predict(summary.points) == "B") != y)
     error = min(error, 1 - error)
@@ -384,3 +385,104 @@ def test_noise_in_words(said, means):
 def test_noise_that_is_none(said):
     with pytest.raises(OptionError, match="must be auto, none, a rate below"):
         noise_rates(said)
+
+
+class TestMajorities:
+    """Where a pair was answered three times, rates are still those of one answer."""
+
+    @pytest.fixture
+    def thrice(self, tmp_path):
+        rng = np.random.default_rng(0)
+        y = rng.random(600) < 0.6
+        X = rng.normal(size=(600, 2)) + 5.0 * y[:, None]
+        index = rng.permutation(600).reshape(-1, 2)
+        same = np.repeat(y[index[:, 0]] == y[index[:, 1]], 3)
+        wrong = rng.random(len(same)) < 0.1
+        return write(tmp_path, X, np.repeat(index, 3, axis=0), words(same ^ wrong))
+
+    @pytest.mark.parametrize("holdout", [0.0, 0.2])
+    def test_the_estimate_uses_the_rate_of_majorities(self, thrice, holdout):
+        summary, _ = fit_tables(*thrice, {}, FitOptions(noise=0.1, holdout=holdout))
+        found = summary.certificate
+        assert found.noise == "any"
+        assert found.flip_rate == pytest.approx(0.028, abs=1e-6)
+        assert any("of which the majority counts: about 2.8%" in note
+                   for note in summary.notes)  # fmt: skip
+        # With 10 % for wrong, nothing would be left of the error.
+        assert found.cross_validated == (holdout == 0)
+        assert found.pair_interval[1] >= found.pair_error + 0.1
+
+    def test_confidence_of_measured_rates_follows_that_of_the_certificate(self, thrice):
+        summary, about = fit_tables(*thrice, {}, FitOptions(forget=True))
+        found = [
+            certify_tables(summary.model, about, *thrice, {}, confidence=share)
+            for share in (0.95, 0.9999)
+        ]
+        for each in found:
+            assert each.certificate.noise == "any"
+        highs = [each.certificate.pair_interval[1] for each in found]
+        assert highs[0] < highs[1]
+
+
+class TestGroupsOfModels:
+    @pytest.fixture
+    def grouped(self, tmp_path):
+        rng = np.random.default_rng(0)
+        who = np.repeat(np.arange(150), 2)
+        y = (rng.random(150) < 0.6)[who]
+        X = rng.normal(size=(300, 2)) + 4.0 * y[:, None]
+        index = rng.permutation(300).reshape(-1, 2)
+        same = y[index[:, 0]] == y[index[:, 1]]
+        tables = write(tmp_path, X, index, words(same), who=[f"w{k}" for k in who])
+        options = FitOptions(holdout=0.0)
+        return (*fit_tables(*tables, {"group": "who"}, options), tables, index, same)
+
+    def test_python_knows_the_groups_of_a_model_of_tables(self, grouped):
+        summary, _, tables, index, same = grouped
+        points = pd.read_csv(tables[0])
+        pairs = Pairs(points[["c0", "c1"]] + 0.5, index)
+        with pytest.raises(ValueError, match="of the groups of all pairs"):
+            certify(summary.model, pairs, np.where(same, 1, -1), groups=points["who"])
+
+    def test_points_without_groups_are_not_said_to_be_new(self, grouped, tmp_path):
+        """Other ids, and features that differ a little: rows of the same people."""
+        summary, about, tables, index, same = grouped
+        X = pd.read_csv(tables[0])[["c0", "c1"]].to_numpy() + 0.5
+        (tmp_path / "new").mkdir()
+        files = write(tmp_path / "new", X, index, words(same))
+        for file in files:
+            file.write_text(file.read_text().replace("p", "q"))
+        found = certify_tables(summary.model, about, *files, {})
+        assert found.certificate.unseen is None
+        assert any("trained with --group, but these points" in n for n in found.notes)
+
+
+def test_models_without_a_memory_still_count_equal_rows_once(tmp_path):
+    """Thirty rows that are there ten times each, under other ids."""
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.6
+    X = rng.normal(size=(300, 2)) + 2.0 * y[:, None]
+    index = rng.permutation(300).reshape(-1, 2)
+    tables = write(tmp_path, X, index, words(y[index[:, 0]] == y[index[:, 1]]))
+    summary, about = fit_tables(*tables, {}, FitOptions(forget=True))
+    who = np.concatenate([np.repeat(np.arange(30), 4), np.arange(30, 150)])
+    index = rng.permutation(len(who)).reshape(-1, 2)
+    same = y[who][index[:, 0]] == y[who][index[:, 1]]
+    found = certify_tables(summary.model, about, *write(tmp_path, X[who], index,
+                           words(same)), {})  # fmt: skip
+    assert found.certificate.n_doubtful > 30
+    assert found.certificate.unseen is None
+
+
+def test_few_groups_are_not_taken_for_many_kinds(tmp_path):
+    """Pairs of four people, of two kinds: a third are the same."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(4), 150)
+    y = who % 2 == 0
+    X = rng.normal(size=(600, 2)) + 4.0 * y[:, None]
+    index = rng.integers(600, size=(900, 2))
+    index = index[who[index[:, 0]] != who[index[:, 1]]]
+    tables = write(tmp_path, X, index, words(y[index[:, 0]] == y[index[:, 1]]), who=who)
+    code, said = run("check", *tables, "--group", "who")
+    assert code == 0
+    assert "more than two kinds" not in said

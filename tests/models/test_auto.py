@@ -211,12 +211,12 @@ def test_forms_of_answers():
 
 @pytest.mark.usefixtures("quick")
 def test_soft_answers():
-    """An answer of zero takes no side, and is not counted by the certificate."""
+    """An answer of zero takes no side, and is unsure for the certificate."""
     pairs, t, X, y = task(150)
     soft = t.astype(float)
     soft[100:] = 0.0
     clf = make().fit(pairs, soft)
-    assert clf.certificate_.n_pairs == 100
+    assert (clf.certificate_.n_pairs, clf.certificate_.n_unsure) == (150, 50)
     assert error_of(clf, X, y) < 0.17
     # It says that the answer is open, so the model becomes less sure.
     without = make().fit(pairs[:100], t[:100])

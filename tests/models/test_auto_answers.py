@@ -252,3 +252,17 @@ def test_pairs_that_all_share_a_point():
     assert "share points: the figures are optimistic" in repr(clf.candidates_)
     assert clf.certificate_ is None
     assert error_of(clf, X, y) < 0.2
+
+
+@pytest.mark.usefixtures("quick")
+def test_soft_answers_are_unsure_in_the_certificate():
+    """Hard pairs have them: left out, they would make the error look small."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(400) < 0.6, 1, -1)
+    X = rng.normal(size=(400, 2)) + y[:, None]
+    pairs, t = Pairs.sample(X, 200, y, random_state=0)
+    hard = np.abs(X.sum(axis=1))[pairs.index].min(axis=1) < 0.5
+    told = np.where(hard, 0.2 * t, t)
+    found = PairClassifier(random_state=0).fit(pairs, told).certificate_
+    assert found.n_pairs == 200
+    assert found.n_unsure == hard.sum()

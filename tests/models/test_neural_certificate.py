@@ -54,10 +54,11 @@ def test_pairs_for_the_certificate_play_no_part_in_training(monkeypatch):
     assert certify(first, PAIRS[kept], T[kept]).unseen is True
 
 
-def test_soft_answers_stay_out_of_the_certificate():
+def test_soft_answers_are_unsure_in_the_certificate():
     soft = np.where(np.arange(400) < 300, 0.9 * T, T)
     net = fit(t=soft, certificate_size=80, max_epochs=10)
     assert net.certificate_.n_pairs == 80
+    assert net.certificate_.n_unsure > 40
     with pytest.raises(ValueError, match="certificate_size"):
         fit(t=0.9 * T, certificate_size=80)
 

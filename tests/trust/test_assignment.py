@@ -387,3 +387,14 @@ def test_points_in_no_pair_are_copied_away_where_they_are_most(n_used, copied):
     used = CIPSClassifier()._compact_for_training(pairs)
     assert (used is not pairs) == copied
     assert len(used.X) == (n_used if copied else 1000)
+
+
+def test_votes_that_happen_to_be_alike_are_no_sign_test():
+    """All answers "same", where "different" is missed: votes of one size by chance."""
+    n, rates = 10, (1.0, 0.3)
+    found = assign_from_pairs(
+        np.ones(n), np.ones(n), np.ones(n), majority=1, flip_rates=rates
+    )
+    # One group for all points of two equal kinds: neither sign is better, and each
+    # answer is "same" with probability 0.5 + 0.5 * 0.3.
+    assert found.p_value >= 0.65**n

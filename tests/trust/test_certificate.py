@@ -10,7 +10,7 @@ from pairlearn.trust.certificate import (
     certificate_from_answers,
     certificate_from_counts,
 )
-from pairlearn.trust.certify import keep_aside
+from pairlearn.trust.kept_pairs import keep_aside
 from pairlearn.trust.theory import pair_error_from_error
 
 

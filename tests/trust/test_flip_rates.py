@@ -8,6 +8,8 @@ from pairlearn.trust.flip_rates import (
     flip_rate,
     flip_rate_from_repeats,
     flip_rate_from_triangles,
+    growth_of_majorities,
+    majority_rates,
 )
 
 
@@ -96,3 +98,32 @@ def test_rates_that_depend_on_the_pair_stay_below_the_most():
     assert above == 60
     assert inside < 60
     assert found.confidence == 0.99
+
+
+def test_repeats_that_were_copied_do_not_overrule_triangles():
+    """Each row is there twice: copies agree, but triangles show wrong answers."""
+    rng = np.random.default_rng(0)
+    y = rng.choice([-1.0, 1.0], 600)
+    sides = np.arange(600).reshape(-1, 3)[:, [0, 1, 1, 2, 0, 2]].reshape(-1, 2)
+    truth = y[sides].prod(axis=1)
+    t = np.where(rng.random(600) < 0.15, -truth, truth)
+    found = flip_rate(over(np.tile(sides, (2, 1))), np.tile(t, 2))
+    assert found.interval[0] == 0
+    assert found.interval[1] > 0.15
+    assert found.most > 0.15
+
+
+def test_majorities():
+    """Against the binomial law; and a majority may be wrong more often than one."""
+    rate = 0.3
+    exact = 3 * rate**2 * (1 - rate) + rate**3
+    r1, r0 = majority_rates((1 - rate, rate), np.array([3]))
+    assert (1 - r1, r0) == pytest.approx((exact, exact))
+    # Of two answers that agree.
+    assert majority_rates((0.8, 0.2), np.array([2]))[1] == pytest.approx(0.04 / 0.68)
+    assert majority_rates((0.8, 0.1), np.array([1])) == pytest.approx((0.8, 0.1))
+    hard = 0.75
+    assert growth_of_majorities(np.array([1, 3])) == pytest.approx(
+        (3 * hard**2 * (1 - hard) + hard**3) / hard
+    )
+    assert growth_of_majorities(np.array([10**9])) < 2

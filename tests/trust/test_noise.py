@@ -187,4 +187,5 @@ def test_unsure_answers_and_the_prior():
         low, high = prior_from_answers(t).interval
         held += low <= 0.9 <= high
     assert held >= 95
-    assert prior_from_answers([1] * 58 + [-1] * 42, flip_rates="auto").n_pairs == 100
+    with pytest.raises(ValueError, match="wrong at unknown rates"):
+        prior_from_answers([1] * 58 + [-1] * 42, flip_rates="auto")

@@ -1,6 +1,7 @@
 """A model remembers the points it was trained on, and `certify` asks it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -12,13 +13,15 @@ from pairlearn import (
     PairClassifier,
     PairKFold,
     Pairs,
+    SLLCClassifier,
     certify,
     load,
     make_pair_pipeline,
     save,
 )
 from pairlearn.data import row_hashes
-from pairlearn.data.row_hashes import known_rows, remember
+from pairlearn.data.checks import check_groups
+from pairlearn.data.row_hashes import known_groups, known_rows, remember
 from tests.support.estimators import ESTIMATORS
 
 
@@ -241,3 +244,71 @@ class TestGroups:
             low, high = found.clustering_interval
             held += low <= truth <= high
         assert held >= 27
+
+    @pytest.mark.usefixtures("quick")
+    def test_whole_numbers_are_one_name_in_every_form(self):
+        """Groups come back as floats from a column with gaps; gaps are no group."""
+        pairs, t, thing = self.world(n_things=200, n_rows=6)
+        gaps = np.where(np.arange(len(thing)) % 5 == 0, np.nan, thing)
+        clf = PairClassifier(random_state=0).fit(pairs[:60], t[:60], groups=gaps)
+        some = np.flatnonzero(~np.isnan(gaps[pairs.index[:60]]).any(axis=1))
+        for names in (thing, thing.astype(float), thing.astype(str)):
+            with pytest.raises(ValueError, match="of the groups of all pairs"):
+                certify(clf, pairs[some], t[some], groups=names)
+        assert not known_groups(clf._training_points, [None, np.nan, pd.NA, ""]).any()
+        mixed = np.array([7, 7.0, "7", None, None], dtype=object)
+        found = check_groups(mixed, np.array([[0, 1], [1, 2], [3, 4]]), 5)
+        assert (found[:, 0] == found[:, 1]).tolist() == [True, True, False]
+
+    @pytest.mark.usefixtures("quick")
+    def test_a_model_with_groups_asks_for_them(self):
+        pairs, t, thing = self.world(n_things=200, n_rows=6)
+        clf = PairClassifier(random_state=0).fit(pairs[:60], t[:60], groups=thing)
+        with pytest.warns(UserWarning, match="was trained with groups"):
+            assert certify(clf, pairs[60:], t[60:]).unseen is None
+
+
+class TestRounded:
+    def digits(self, X, n):
+        return np.array([[float(f"{x:.{n}g}") for x in row] for row in X])
+
+    def test_rows_that_come_back_with_six_digits_are_known(self, task):
+        pairs, t = task
+        X = pairs.X * [1e-3, 1.0, 1e6]
+        pairs = Pairs(X, pairs.index)
+        clf = CIPSClassifier().fit(pairs[:100], t[:100])
+        for again in (self.digits(X, 6), sparse.csr_array(self.digits(X, 6))):
+            with pytest.raises(ValueError, match="each of the 100 pairs"):
+                certify(clf, Pairs(again, pairs.index[:100]), t[:100])
+            assert certify(clf, Pairs(again, pairs.index[100:]), t[100:]).unseen is True
+
+    @pytest.mark.parametrize("n_columns", [1, 2, 10])
+    def test_no_false_alarms(self, n_columns):
+        rng = np.random.default_rng(0)
+        # Of many more numbers in one column some are equal.
+        n = 20_000 if n_columns > 1 else 1000
+        memory = remember(rng.normal(size=(n, n_columns)), np.arange(n))
+        assert not known_rows(memory, rng.normal(size=(n, n_columns))).any()
+
+    def test_rows_too_close_to_be_told_apart_are_compared_exactly(self):
+        """Seconds since 1970 within a day."""
+        X = 1.7e9 + 128.0 * np.arange(600)[:, None]
+        memory = remember(X, np.arange(0, 600, 2))
+        np.testing.assert_array_equal(known_rows(memory, X), np.arange(600) % 2 == 0)
+
+    def test_forgotten_points_are_forgotten(self, task):
+        X = task[0].X
+        memory = row_hashes.forget(remember(X, np.arange(len(X))), X[:50])
+        assert not known_rows(memory, self.digits(X[:50], 6)).any()
+        assert known_rows(memory, self.digits(X[50:], 6)).all()
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("make", [PairClassifier, SLLCClassifier])
+def test_labelled_points_are_training_points(task, make):
+    pairs, t = task
+    rows = pairs.index[100:].ravel()
+    y = np.where(pairs.X[rows].sum(axis=1) > 0, 1, -1)
+    clf = make(random_state=0).fit(pairs[:100], t[:100], labeled=(pairs.X[rows], y))
+    with pytest.raises(ValueError, match="each of the 100 pairs"):
+        certify(clf, pairs[100:], t[100:])

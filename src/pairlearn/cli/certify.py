@@ -29,7 +29,8 @@ from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.errors import TableError
-from pairlearn.trust.certify import LEAST_KEPT, weigh_all
+from pairlearn.trust.certify import weigh_all
+from pairlearn.trust.kept_pairs import LEAST_KEPT
 from pairlearn.trust.noise import Noise, rates_of
 
 if TYPE_CHECKING:
@@ -48,6 +49,14 @@ _ABOUT_IDS = (
     "{} point(s) have the id of a point that the model learned from, but other "
     "features; if they are different points, give them different ids"
 )
+# What to say if the model was made without groups, or if there are none now.
+_ABOUT_GROUPS = {
+    True: "the model was trained without --group, so only groups of points with known "
+    "ids are recognised: make sure that the others are new",
+    False: "the model was trained with --group, but these points have no groups: make "
+    "sure that they are of others than it has learned from, or name the column with "
+    "--group",
+}
 
 
 @dataclass
@@ -131,26 +140,26 @@ def certify_tables(
         order = shuffled(len(fresh), check_random_state(seed))
     n_groups = int(index.max(initial=0)) + 1
     kept = fresh[disjoint_pairs(n_groups, index[fresh], order)]
-    by_nature = False
+    new = kept[~doubtful[kept]]
+    new = new[np.argsort(answered.first_lines[new], kind="stable")]
+    doubtful[new] = repeated_pairs(equal, given.index[new], in_order=anytime)
+    few = np.sum(~doubtful[kept]) < LEAST_KEPT
+    ids, repeat = answered.points.id_column is not None, equal.repeat
     if known is not None:
-        new = kept[~doubtful[kept]]
-        doubtful[new] = repeated_pairs(equal, given.index[new])
-        few = np.sum(~doubtful[kept]) < LEAST_KEPT
-        by_nature = bool(known.ids and known.repeat and few)
+        ids, repeat = known.ids, known.repeat
+    by_nature = bool(ids and repeat and few)
     if by_nature:
         notes.append(BY_NATURE.format(int(doubtful[kept].sum()), len(kept)))
         doubtful[:] = False
     recognised = known is not None and not by_nature
-    if answered.points.group_column and not (about.get("seen") or {}).get("groups"):
+    grouped = answered.points.group_column is not None
+    if recognised and grouped != bool(about["seen"].get("groups")):
         recognised = False
-        notes.append(
-            "the model was trained without --group, so only groups of points with "
-            "known ids are recognised: make sure that the others are new"
-        )
+        notes.append(_ABOUT_GROUPS[grouped])
     # Rates that are measured by these answers are for one look.
     rates = None
     if not (anytime and noise == "auto"):
-        rates = assumed_noise(answered, noise)[1]
+        rates = assumed_noise(answered, noise, confidence)[1]
     assumed = Noise("unknown", rates_of(model)) if rates is None else rates
     problem = more_than_two_kinds(answered, assumed)
     if problem is not None:
@@ -166,12 +175,11 @@ def certify_tables(
     if rates is None:
         notes += note_on_noise(model, certificate)
     n_shared = len(fresh) - len(kept)
-    if n_shared and not anytime:
+    if n_shared:
         signs = np.sign(t[fresh])
         certificate = weigh_all(
             model, given[fresh], signs, index[fresh], assumed, certificate
         )
-    if n_shared:
         what = "point" if answered.points.group_column is None else "group"
         notes.append(
             f"{n_shared} pair(s) that share a {what} with another pair were left out"

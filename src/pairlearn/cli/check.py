@@ -116,7 +116,7 @@ def check_tables(
         ("known answers", f"{n_implied:,} pairs, given or implied by others"),
         ("for a certificate", f"{n_disjoint:,} pairs share no point with each other"),
     ]
-    rate = answered.flip_rate
+    rate = answered.flip_rate_at(0.99)
     if rate is not None:
         low, high = rate.interval
         told = (

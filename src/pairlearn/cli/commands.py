@@ -223,9 +223,9 @@ def certify(
     """Measure the error of a model with answers that it has not seen.
 
     The pairs must be drawn at random. Pairs with points that the model has
-    learned from are left out, and so are pairs that share a point with
-    another pair. The others give the error and an interval around it, without
-    a single class label.
+    learned from are left out, and of pairs that share a point one is counted.
+    These give the error and an interval around it, without a single class
+    label.
 
     Example:
 

@@ -34,8 +34,9 @@ from pairlearn.files.tables.encoder import make_encoder
 from pairlearn.files.tables.errors import TableError
 from pairlearn.models.auto import PairClassifier
 from pairlearn.models.compose import make_pair_pipeline
-from pairlearn.trust.certify import LEAST_KEPT, keep_aside
-from pairlearn.trust.noise import Noise, rates_of
+from pairlearn.trust.certificate import make_certificate
+from pairlearn.trust.kept_pairs import LEAST_KEPT, keep_aside
+from pairlearn.trust.noise import Counts, Noise, rates_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -133,6 +134,8 @@ def fit_tables(
     step("testing the model")
     noise = Noise("unknown", rates_of(model)) if known is None else known
     certificate = _test(model, answered, trained, kept, noise, options)
+    # It has served, and is not for files.
+    model[-1]._held_out = None
     if known is None:
         notes += note_on_noise(model, certificate)
     shares = _shares(model, given.X, options, rng)
@@ -229,8 +232,8 @@ def _learn(
     )
     more = {}
     if answered.points.group_column is not None:
-        groups = answered.points.groups[answered.index[trained]]
-        more["pairclassifier__groups"] = groups
+        names = np.array(answered.points.group_names, dtype=object)
+        more["pairclassifier__groups"] = names[answered.index[trained]]
     with warnings_as_notes(answered.notes):
         return model.fit(answered.pairs[trained], answered.t[trained], **more)
 
@@ -291,7 +294,7 @@ def _test(
             doubtful[:], unseen = False, None
         found = judged(model, pairs[kept], t[kept], noise, notes, doubtful=doubtful)
         return None if found is None else replace(found, unseen=unseen)
-    certificate: Certificate | None = model[-1].certificate_
+    certificate = _cross_validated(model[-1], answered, trained, noise)
     if options.holdout:
         outcome = (
             "there is no certificate"
@@ -309,6 +312,17 @@ def _test(
             "which are likely to be hard: over all pairs the error is probably higher"
         )
     return certificate
+
+
+def _cross_validated(
+    clf: PairClassifier, answered: AnsweredPairs, trained: Ints, noise: Noise
+) -> Certificate | None:
+    """Return the estimate of a fit, for what is known here about wrong answers."""
+    if clf.certificate_ is None or clf._held_out is None:
+        return None
+    numbers, says = clf._held_out
+    t = np.sign(answered.with_unsure[1][trained[numbers]])
+    return make_certificate(Counts.of(says, t), noise, 0.95, cross_validated=True)
 
 
 def _doubtful(answered: AnsweredPairs, trained: Ints, kept: Ints) -> tuple[Bools, bool]:

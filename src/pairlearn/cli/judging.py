@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.trust.certificate import prior_from_answers
 from pairlearn.trust.certify import doubt_in_words, judge
+from pairlearn.trust.flip_rates import growth_of_majorities, majority_rates
 from pairlearn.trust.noise import RIGHT, FlipRateEstimate, Noise, as_noise, rates_of
 from pairlearn.trust.sample_checks import MoreKindsError, refuse_more_kinds
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Floats
+    from pairlearn.data.types import Floats, Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
     from pairlearn.trust.certificate import Certificate
 
@@ -42,27 +44,49 @@ BY_NATURE = (
 _TOO_NOISY = 0.45
 
 
-def assumed_noise(answered: AnsweredPairs, noise: Any) -> tuple[Any, Noise | None]:
+def assumed_noise(
+    answered: AnsweredPairs, noise: Any, confidence: float = 0.95
+) -> tuple[Any, Noise | None]:
     """Return how often answers are wrong: for learning, and for the certificate.
 
     What is said on the command line holds. Otherwise repeated answers and triangles
-    tell, if they show that some answers are wrong; else nothing is known, and the
-    second is None.
+    tell, if they show that some answers are wrong, with a fifth of the risk that the
+    certificate may take; else nothing is known, and the second is None.
     """
-    bounds = answered.n_repeated > 0
     if noise != "auto":
-        known = replace(as_noise(noise, cautious=True), bounds=bounds)
-        return noise_for_learning(noise), known
-    found = answered.flip_rate
+        known = as_noise(noise, cautious=True)
+        return noise_for_learning(noise), _of_majorities(known, answered)
+    found = answered.flip_rate_at(1 - (1 - confidence) / 5)
     if found is None or found.interval[0] <= 0 or (found.most or 0.0) >= _TOO_NOISY:
         return "auto", None
     low, high = found.interval
     answered.notes.append(
         f"{found.rate:.1%} of the answers seem to be wrong (between {low:.1%} and "
         f"{high:.1%}), from {found.n_compared} comparisons of answers that must "
-        "agree: pairs that were answered twice, or three answers about three points"
+        "agree: pairs that were answered twice, or three answers about three points. "
+        "That is right if no pair is answered wrong more often than right"
     )
-    return found.rate, replace(as_noise(found, cautious=True), bounds=bounds)
+    known = _of_majorities(as_noise(found, cautious=True), answered)
+    # That rate is an upper one if no pair is answered wrong more often than right; and
+    # then the majority is not wrong more often than one answer.
+    if known.majorities is not None:
+        known = replace(known, majorities=1.0)
+    return found.rate, known
+
+
+def _of_majorities(noise: Noise, answered: AnsweredPairs) -> Noise:
+    """Return what rates of single answers tell about the majority of several."""
+    if not answered.n_repeated or noise.kind == "none":
+        return noise
+    n_answers = np.array([len(lines) for lines in answered.lines])
+    rates = majority_rates(noise.rates, n_answers)
+    growth = growth_of_majorities(n_answers)
+    answered.notes.append(
+        "some pairs have several answers, of which the majority counts: about "
+        f"{1 - rates[0]:.1%} of pairs of the same kind are then taken as answered "
+        f"wrong, and {rates[1]:.1%} of the others"
+    )
+    return replace(noise, rates=rates, majorities=growth)
 
 
 def noise_for_learning(noise: Any) -> Any:
@@ -97,13 +121,20 @@ def judged(
 def more_than_two_kinds(answered: AnsweredPairs, noise: Noise) -> str | None:
     """Return a sentence if random pairs of two kinds would not be answered so."""
     pairs, t = answered.with_unsure
-    alone = pairs.disjoint(random_state=0)
+    alone = _sharing_nothing(answered, pairs)
     same = int(np.sum(t[alone] >= 0))
     try:
         refuse_more_kinds(same, len(alone), noise)
     except MoreKindsError as problem:
         return in_options(str(problem))
     return None
+
+
+def _sharing_nothing(answered: AnsweredPairs, pairs: Pairs) -> Ints:
+    """Return the numbers of pairs that share no point, and no group."""
+    index = answered.points.groups[pairs.index]
+    order = shuffled(len(index), np.random.RandomState(0))
+    return disjoint_pairs(int(index.max(initial=0)) + 1, index, order)
 
 
 def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
@@ -123,7 +154,7 @@ def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
 def one_group_error(answered: AnsweredPairs, noise: Noise) -> float | None:
     """Return the error of putting all points into one group, from the answers."""
     rates = None if noise.kind == "unknown" else noise.rates
-    t = answered.t[answered.pairs.disjoint(random_state=0)]
+    t = answered.t[_sharing_nothing(answered, answered.pairs)]
     try:
         return 1 - prior_from_answers(np.sign(t), flip_rates=rates).majority_prior
     except ValueError:

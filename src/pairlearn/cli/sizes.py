@@ -254,7 +254,7 @@ def n_kept_aside(n_rows: int, holdout: float, n_points: int | None = None) -> in
     import numpy as np
 
     from pairlearn.data.pairs import Pairs
-    from pairlearn.trust.certify import LEAST_KEPT, keep_aside
+    from pairlearn.trust.kept_pairs import LEAST_KEPT, keep_aside
 
     if n_points is None:
         n_kept = round(holdout * n_rows)
@@ -275,7 +275,7 @@ def rows_for(n_kept: int, holdout: float, n_points: int | None = None) -> int | 
     >>> rows_for(50, 0.2), rows_for(50, 0.2, n_points=60)
     (250, None)
     """
-    from pairlearn.trust.certify import LEAST_KEPT
+    from pairlearn.trust.kept_pairs import LEAST_KEPT
 
     rows = math.ceil(max(n_kept, LEAST_KEPT) / holdout)
     if n_points is None:

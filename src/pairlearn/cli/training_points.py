@@ -4,10 +4,8 @@ A table comes back rounded, in another order, as float32, or with a cell correct
 point is known again by its id, or by features that are nearly the same: each alone is
 enough.
 
-Features are measured on a scale that is linear below the median of their column and
-logarithmic above it (the inverse hyperbolic sine), in steps of 1/50,000, and projected
-on two fixed directions. Points whose projections are within half a step are taken for
-the same. Only hashes of the two whole numbers are stored.
+Features are projected on two fixed directions (`pairlearn.data.near_rows`), and only
+hashes of the two numbers, rounded, are stored.
 
 The hashes are salted, with another salt for each model, so that no table of hashes made
 beforehand serves, and the fingerprints of two models have nothing in common even if
@@ -22,12 +20,12 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pairlearn.data.graph import disjoint_pairs, shuffled
+from pairlearn.data.near_rows import column_steps, corners, places
 from pairlearn.data.row_hashes import row_hashes
 
 if TYPE_CHECKING:
@@ -41,8 +39,6 @@ __all__ += ["make_fingerprints", "repeated_pairs"]
 _BYTES = 5
 _HEX = 2 * _BYTES  # characters of a fingerprint
 _SALT = re.compile("([0-9a-f]{2}){0,64}")
-# The last digit of six, or of a float32, is well below it.
-_STEP = 2e-5
 _DIRECTIONS = 2
 # With fewer different rows than this share of the points, rows repeat by nature, and
 # equal features do not tell that two points are one.
@@ -129,7 +125,7 @@ def find_equal_rows(encoded: Floats, rows: Ints, n_points: int) -> EqualRows:
     )
 
 
-def repeated_pairs(equal: EqualRows, index: Ints) -> Bools:
+def repeated_pairs(equal: EqualRows, index: Ints, *, in_order: bool = False) -> Bools:
     """Tell which pairs repeat, in all columns, a point of another pair.
 
     Parameters
@@ -138,14 +134,18 @@ def repeated_pairs(equal: EqualRows, index: Ints) -> Bools:
         Which points have equal features.
     index : ndarray of shape (n_pairs, 2)
         Pairs that share no point.
+    in_order : bool, default=False
+        Whether the first of equal ones counts, and not one at random.
 
     Returns
     -------
     ndarray of bool of shape (n_pairs,)
-        False for pairs of which no two have equal points, chosen at random.
+        False for pairs of which no two have equal points.
     """
     repeated = np.ones(len(index), dtype=bool)
-    order = shuffled(len(index), np.random.RandomState(0))
+    order = np.arange(len(index))
+    if not in_order:
+        order = shuffled(len(index), np.random.RandomState(0))
     repeated[disjoint_pairs(len(equal.group), equal.group[index], order)] = False
     return repeated
 
@@ -188,8 +188,8 @@ def make_fingerprints(
     dict
         Fingerprints, with the salt that they were made with.
     """
-    steps = _steps(encoded)
-    cells = np.rint(_places(encoded, steps)).astype("<i8")
+    steps = column_steps(encoded)
+    cells = np.rint(places(encoded, steps, _DIRECTIONS)).astype("<i8")
     salt = _salt(cells, ids, secret)
     features = {_mark(cell.tobytes(), salt) for cell in cells}
     return {
@@ -248,11 +248,8 @@ def find_known_points(
     # Without one: a file from before fingerprints were salted.
     salt = bytes.fromhex(str(fingerprints.get("salt", "")))
     known = _divided(fingerprints["features"])
-    low = np.floor(_places(encoded, np.array(steps))).astype("<i8")
     by_features = np.zeros(len(encoded), dtype=bool)
-    # Whatever is within half a step of a point was rounded to one of these.
-    for corner in product((0, 1), repeat=_DIRECTIONS):
-        cells = low + np.array(corner, dtype="<i8")
+    for cells in corners(places(encoded, np.array(steps), _DIRECTIONS)):
         marks = [_mark(cell.tobytes(), salt) for cell in cells]
         by_features |= np.array([mark in known for mark in marks], dtype=bool)
     with_ids = ids is not None and isinstance(fingerprints.get("ids"), str)
@@ -278,28 +275,6 @@ def _is_stored(
     known = _divided(stored)
     found = [bool(name) and _mark_of_id(name, salt) in known for name in names]
     return np.array(found, dtype=bool)
-
-
-def _steps(encoded: Floats) -> Ints:
-    """Return the scale of each column, the median of its sizes, as a power of two."""
-    sizes = np.where(encoded == 0, np.nan, np.abs(encoded))
-    known = np.any(np.isfinite(sizes), axis=0)
-    middle = np.ones(encoded.shape[1])
-    middle[known] = np.nanmedian(sizes[:, known], axis=0)
-    return np.round(np.log2(middle)).astype(np.intp)
-
-
-def _places(encoded: Floats, steps: Ints) -> Floats:
-    """Return the projections of points on fixed directions, in steps."""
-    n_features = encoded.shape[1]
-    rng = np.random.RandomState(0)
-    shape = n_features, _DIRECTIONS
-    # No weight is near 0: every column is to count.
-    weights = rng.uniform(1, 2, shape) * rng.choice((-1.0, 1.0), shape)
-    with np.errstate(over="ignore"):
-        scaled = np.arcsinh(np.clip(np.ldexp(encoded, -steps), -1e300, 1e300))
-    places: Floats = scaled @ weights / np.sqrt(n_features) / _STEP
-    return places
 
 
 def _salt(cells: Ints, ids: list[str] | None, secret: object) -> bytes:

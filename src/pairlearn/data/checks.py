@@ -137,9 +137,7 @@ def check_answers(
 
 def plain_answers(array: NDArray[Any]) -> NDArray[Any]:
     """Return answers from a table's column of objects as bool or float, if they are."""
-    # Not equal to itself, or not comparable: NaN, NaT, pandas' NA; or None.
-    missing = [v is None or type(v).__name__ in ("NAType", "NaTType") or v != v
-               for v in array]  # fmt: skip
+    missing = [is_missing(v) for v in array]
     known = [v for v, gone in zip(array, missing, strict=True) if not gone]
     if any(isinstance(v, str) for v in known):
         return np.array(known, dtype=str)
@@ -185,18 +183,45 @@ def check_groups(groups: ArrayLike, index: Ints, n_points: int) -> Ints:
             f"groups must name one group for each of {n_points} points, or two for "
             f"each of {len(index)} pairs; got shape {shape}"
         )
-    missing = np.flatnonzero(_is_missing(names.ravel()))
-    names = names.astype(str) if names.dtype.kind == "O" else names
-    number = np.unique(names, return_inverse=True)[1].ravel()
+    plain = group_names(names)
+    missing = np.flatnonzero([not name for name in plain])
+    number = np.unique(np.array(plain, dtype=str), return_inverse=True)[1].ravel()
     # A missing name tells nothing, so that such points are not one.
     number[missing] = number.size + np.arange(len(missing))
     joined: Ints = np.unique(number, return_inverse=True)[1].reshape(shape)
     return joined if shape == index.shape else joined[index]
 
 
-def _is_missing(names: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which names are None or not a number."""
-    return np.array([name is None or name != name for name in names.tolist()], bool)
+def group_names(names: ArrayLike) -> list[str]:
+    """Return names of groups as text, one after the other; "" where there is none.
+
+    Examples
+    --------
+    >>> group_names([7.0, float("nan"), 8.5])
+    ['7', '', '8.5']
+    """
+    given = np.asarray(on_host(names)).ravel().tolist()
+    return ["" if is_missing(name) else whole_name(str(name)) for name in given]
+
+
+def whole_name(name: str) -> str:
+    """Return 7 for 7.0, as programs write whole numbers in a column with gaps.
+
+    Examples
+    --------
+    >>> whole_name("7.0"), whole_name("7.5"), whole_name("a.0")
+    ('7', '7.5', 'a.0')
+    """
+    whole, _, rest = name.partition(".")
+    is_whole = whole.removeprefix("-").isdigit() and rest and not rest.strip("0")
+    return whole if is_whole else name
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is None, NaN, NaT or NA of pandas."""
+    # The last two are not comparable, and NaN is not equal to itself.
+    gone = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return bool(gone or value != value)
 
 
 def check_both_kinds(t: Floats) -> None:

@@ -5,6 +5,12 @@ row is the sum over j of c_j b(x_j), modulo 2^64. Zeros add nothing, so that den
 sparse rows have the same hash, and so have values that float32 cannot tell apart. Equal
 rows have equal hashes; different ones hardly ever.
 
+Rows that come back rounded, to six digits say, have other hashes. So those of places in
+a grid (:mod:`pairlearn.data.near_rows`) are kept, too, unless two different rows share
+a place: where points lie so close, a row near to one need not be the same. They are
+kept for the first 2^21 values, and not for dask arrays; beyond that, only rows that are
+equal as float32 are known again.
+
 A model keeps the hashes of the points it was trained on, scrambled with a salt of its
 own: that shows whether a row was among them to those who have the row, and not the
 features of the points.
@@ -18,7 +24,9 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 import numpy as np
 from scipy import sparse
 
+from pairlearn.data.checks import group_names
 from pairlearn.data.containers import is_dask, on_host, take_rows
+from pairlearn.data.near_rows import column_steps, corners, places
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -36,6 +44,9 @@ MOST_REMEMBERED = 2**20
 _FEW_DIFFERENT = 0.5
 # Of larger dask arrays, points of the first block are remembered.
 _MOST_BLOCKS = 2**30
+# Values in rows that are known again rounded, and the directions of their places.
+_MOST_NEAR = 2**21
+_DIRECTIONS = 3
 _NO_HASHES = np.zeros(0, dtype=np.uint64)
 _ROWS = 4096
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -95,6 +106,9 @@ class TrainingPoints(TypedDict):
         one point.
     groups : ndarray of uint64
         Scrambled hashes of the names of their groups, if there are any.
+    near, steps : ndarray
+        Scrambled hashes of their places, sorted, and the scales of the columns; absent
+        if places do not tell points apart.
     """
 
     hashes: Hashes
@@ -102,6 +116,8 @@ class TrainingPoints(TypedDict):
     complete: bool
     repeat: bool
     groups: NotRequired[Hashes]
+    near: NotRequired[Hashes]
+    steps: NotRequired[Ints]
 
 
 def remember(
@@ -157,12 +173,44 @@ def remember(
         # random, since the same points are to make the same model.
         salt = _scramble(np.bitwise_xor.reduce(_scramble(plain), keepdims=True))[0]
         hashes = np.sort(_scramble(plain ^ salt))
-        return {
+        found: TrainingPoints = {
             "hashes": hashes, "salt": int(salt), "complete": complete, "repeat": repeat
         }  # fmt: skip
+        return found if is_dask(X) else _with_places(found, X, rows)
     hashes = np.union1d(before["hashes"], _scramble(plain ^ np.uint64(before["salt"])))
     complete, repeat = complete and before["complete"], repeat and before["repeat"]
-    return {**before, "hashes": hashes, "complete": complete, "repeat": repeat}
+    found = {**before, "hashes": hashes, "complete": complete, "repeat": repeat}
+    if "steps" not in before or is_dask(X):
+        return found
+    return _with_places(found, X, rows)
+
+
+def _with_places(memory: TrainingPoints, X: PointsLike, rows: Ints) -> TrainingPoints:
+    """Return what a model remembers with the places of some points, if they differ."""
+    some = on_host(take_rows(X, rows[: max(1, _MOST_NEAR // max(1, X.shape[1]))]))
+    steps = memory["steps"] if "steps" in memory else column_steps(some[:_ROWS])
+    near = np.unique(_near_hashes(memory, some, steps)[0])
+    if len(near) < len(np.unique(row_hashes(some))):
+        # Not to be told apart.
+        return {**memory, "near": _NO_HASHES, "steps": steps}
+    near = np.union1d(near, memory.get("near", _NO_HASHES))
+    return {**memory, "near": near, "steps": steps}
+
+
+def _near_hashes(
+    memory: TrainingPoints, X: PointsLike, steps: Ints, *, all_corners: bool = False
+) -> list[Hashes]:
+    """Return scrambled hashes of the places of rows, or of the corners around them."""
+    salt = np.uint64(memory["salt"])
+    factors = _scramble(np.arange(_DIRECTIONS, dtype=np.uint64)) | np.uint64(1)
+    found: list[list[Hashes]] = []
+    for start in range(0, X.shape[0], _ROWS):
+        exact = places(X[start : start + _ROWS], steps, _DIRECTIONS)
+        cells = corners(exact) if all_corners else [np.rint(exact).astype("<i8")]
+        found.append(
+            [_scramble(cell.view(np.uint64) @ factors ^ salt) for cell in cells]
+        )
+    return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 
 def remember_groups(memory: TrainingPoints, names: ArrayLike) -> TrainingPoints:
@@ -179,7 +227,8 @@ def remember_groups(memory: TrainingPoints, names: ArrayLike) -> TrainingPoints:
     -------
     dict
     """
-    hashes = np.unique(_name_hashes(memory, names))
+    known = [name for name in group_names(names) if name]
+    hashes = np.unique(_name_hashes(memory, known))
     return {**memory, "groups": np.union1d(memory.get("groups", _NO_HASHES), hashes)}
 
 
@@ -204,16 +253,23 @@ def known_groups(memory: TrainingPoints, names: ArrayLike) -> Bools:
     >>> known_groups(remember_groups(memory, ["ann", "bob"]), ["bob", "eve"])
     array([ True, False])
     """
-    return np.isin(_name_hashes(memory, names), memory.get("groups", _NO_HASHES))
+    plain = group_names(names)
+    known = np.isin(_name_hashes(memory, plain), memory.get("groups", _NO_HASHES))
+    # Points without a group are not one.
+    known &= np.array([bool(name) for name in plain], dtype=bool)
+    return known.reshape(np.shape(names))
 
 
-def _name_hashes(memory: TrainingPoints, names: ArrayLike) -> Hashes:
-    plain = np.asarray(names)
+def _name_hashes(memory: TrainingPoints, names: list[str]) -> Hashes:
     digests = [
-        int.from_bytes(hashlib.blake2b(str(name).encode(), digest_size=8).digest())
-        for name in plain.ravel().tolist()
+        int.from_bytes(
+            hashlib.blake2b(
+                name.encode("utf-8", "surrogatepass"), digest_size=8
+            ).digest()
+        )
+        for name in names
     ]
-    found = np.array(digests, dtype=np.uint64).reshape(plain.shape)
+    found = np.array(digests, dtype=np.uint64)
     return _scramble(found ^ np.uint64(memory["salt"]))
 
 
@@ -232,11 +288,14 @@ def forget(memory: TrainingPoints, X: PointsLike) -> TrainingPoints:
     dict
     """
     hashes = np.setdiff1d(memory["hashes"], _scrambled(memory, X))
-    return {**memory, "hashes": hashes}
+    if not len(memory.get("near", _NO_HASHES)) or not X.shape[0]:
+        return {**memory, "hashes": hashes}
+    gone = _near_hashes(memory, on_host(X), memory["steps"])[0]
+    return {**memory, "hashes": hashes, "near": np.setdiff1d(memory["near"], gone)}
 
 
 def known_rows(memory: TrainingPoints, X: PointsLike) -> Bools:
-    """Tell which rows equal a point that a model remembers.
+    """Tell which rows equal a point that a model remembers, also if it was rounded.
 
     Parameters
     ----------
@@ -249,7 +308,13 @@ def known_rows(memory: TrainingPoints, X: PointsLike) -> Bools:
     -------
     ndarray of bool of shape (n_points,)
     """
-    return np.isin(_scrambled(memory, X), memory["hashes"])
+    known = np.isin(_scrambled(memory, X), memory["hashes"])
+    near = memory.get("near", _NO_HASHES)
+    if len(near) and X.shape[0] and len(memory["steps"]) == X.shape[1]:
+        X = on_host(X)
+        for hashes in _near_hashes(memory, X, memory["steps"], all_corners=True):
+            known |= np.isin(hashes, near)
+    return known
 
 
 def _scrambled(memory: TrainingPoints, X: PointsLike) -> Hashes:

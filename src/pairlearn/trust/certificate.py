@@ -108,8 +108,10 @@ class Certificate:
         that the model was trained on, or one of another pair. Whether it is the same
         point is not known; the interval covers both cases, with and without them.
     unseen : bool or None
-        Whether the model knows which points it was trained on, and these are others;
-        None if that is not known.
+        Whether the model knows which points it was trained on, and these are others: by
+        their features, which may have been rounded to six digits since, and by their
+        groups if there are any. A row whose cells were changed counts as another. None
+        if that is not known.
     """
 
     pair_error: float
@@ -409,7 +411,13 @@ def prior_from_answers(
     answers = check_answers(t, np.size(t))
     if not len(answers):
         raise ValueError("at least one answer is needed")
+    check_share("confidence", confidence)
     noise = as_noise(flip_rates)
+    if noise.kind == "unknown":
+        raise ValueError(
+            "the prior cannot be told from answers that are wrong at unknown rates; "
+            "give flip_rates, or None if every answer is right"
+        )
     n, n_unsure = len(answers), int(np.sum(answers == 0))
     n_same = float(np.sum((1 + answers) / 2))
     least, most = n_same - n_unsure / 2, n_same + n_unsure / 2

@@ -1,8 +1,7 @@
-"""From a classifier and pairs to a certificate, and pairs to keep for one."""
+"""From a classifier and pairs to a certificate."""
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from pairlearn.data.pairs import Pairs, as_pairs
 from pairlearn.data.row_hashes import known_groups, known_rows, row_hashes
 from pairlearn.trust.certificate import covering, make_certificate
 from pairlearn.trust.intervals import clopper_pearson
+from pairlearn.trust.kept_pairs import LEAST_KEPT
 from pairlearn.trust.noise import Counts, Noise, as_noise, rates_of
 from pairlearn.trust.sample_checks import (
     random_pairs_p_value,
@@ -24,19 +24,14 @@ from pairlearn.trust.sample_checks import (
 )
 
 if TYPE_CHECKING:
-    from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
     from pairlearn.data.types import Bools, Floats, Ints, PairsLike
     from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.noise import Rates
 
-__all__ = ["LEAST_KEPT", "certify", "judge", "keep_aside"]
+__all__ = ["certify", "judge", "weigh_all"]
 
-# Fewer pairs kept aside say next to nothing.
-LEAST_KEPT = 20
-# Pairs that may be lost to training, as a multiple of those to be kept.
-_MOST_LOST = 1.5
 # Warn of pairs that chance would make as unusual as this.
 _UNUSUAL = 0.001
 # Warn if so many pairs may have been seen in training.
@@ -91,7 +86,7 @@ def certify(
     groups : array-like, optional
         Of whom or what each point is a row: shape (n_points,), or (n_pairs, 2) for
         both points of each pair. Of pairs that share a group one is counted, and pairs
-        within a group are not.
+        within a group are not. A point whose group is None, NaN or "" is in none.
 
     Returns
     -------
@@ -108,10 +103,13 @@ def certify(
     Warns
     -----
     UserWarning
-        If pairs share points: of these, some are counted that share none. If half of
-        the pairs or more have points that equal those of the training, or each other:
-        the interval covers the one with and the one without such pairs. If the pairs do
-        not look random. If fewer answers disagree than `flip_rates` say are wrong.
+        If pairs share points: of these, some are counted that share none, and the
+        interval also covers what all of them say; that part of it is not exact. If half
+        of the pairs or more have points that equal those of the training, or each
+        other: the interval covers the one with and the one without such pairs. If the
+        pairs do not look random. If fewer answers disagree than `flip_rates` say are
+        wrong. If the classifier was trained with groups, and none are given here, or
+        the other way round.
 
     Notes
     -----
@@ -154,6 +152,13 @@ def certify(
     if noise.kind == "unknown":
         noise = replace(noise, rates=rates_of(clf))
     index, unknown_groups = given.index, False
+    if groups is None and "groups" in _memory(clf):
+        unknown_groups = True
+        warnings.warn(
+            "the classifier was trained with groups; without groups= of these points, "
+            "whether it has seen others of the same groups is not known",
+            stacklevel=2,
+        )
     if groups is not None:
         index = check_groups(groups, given.index, given.n_points)
         seen, unknown_groups = _known_groups(clf, groups, given)
@@ -172,12 +177,12 @@ def certify(
     known, unseen = _known_points(clf, fresh, distinct=numbered)
     doubtful: Bools = known[fresh.index].any(axis=1)
     if not numbered:
-        doubtful = doubtful | ~_equal_rows_once(fresh)
+        doubtful = doubtful | ~_equal_rows_once(fresh, in_order=anytime)
     found = judge(
         clf, fresh, answers[kept], noise,
         confidence=confidence, anytime=anytime, doubtful=doubtful,
     )  # fmt: skip
-    if len(kept) < len(given) and not anytime:
+    if len(kept) < len(given):
         found = weigh_all(clf, given, answers, index, noise, found)
     return replace(found, unseen=None if unknown_groups else unseen)
 
@@ -191,7 +196,8 @@ def weigh_all(
     counts about once. If such points are harder than others, that makes the certificate
     too good. The share of disagreements among all pairs is right in the mean; as if it
     came from as many pairs as there are points, counted by how evenly they occur, it
-    gives a second interval. This one is not exact.
+    gives a second interval. This one is not exact. Pairs of a point, or of a group,
+    with itself are not counted.
 
     Parameters
     ----------
@@ -212,18 +218,23 @@ def weigh_all(
     -------
     Certificate
     """
-    pairs = pairs.compact()
+    apart = np.flatnonzero(index[:, 0] != index[:, 1])
+    pairs, t, index = pairs[apart].compact(), t[apart], index[apart]
     group = _groups(clf, pairs)[0]
     counts = Counts.of(_says(group, pairs), t)
     often = np.bincount(index.ravel()).astype(float)
     n_even = int(often.sum() ** 2 / (often @ often) / 2)
     n = max(1, min(n_even, found.n_pairs))
-    scaled = Counts(n, *(round(count * n / counts.n_pairs) for count in counts[1:]))
-    other = make_certificate(scaled, noise, found.confidence)
+    wrong, says_same, told_same, unsure = (
+        round(count * n / counts.n_pairs) for count in counts[1:]
+    )
+    # Two shares that are rounded up may be more than all.
+    unsure = min(unsure, n - wrong, n - told_same)
+    scaled = Counts(n, wrong, says_same, told_same, unsure)
+    other = make_certificate(scaled, noise, found.confidence, anytime=found.anytime)
     both = covering(found, other)
-    kept = {
-        name: getattr(found, name) for name in ("n_pairs", "n_unsure", "n_doubtful")
-    }
+    names = ("n_pairs", "n_unsure", "n_doubtful", "unseen")
+    kept = {name: getattr(found, name) for name in names}
     return replace(both, **kept)
 
 
@@ -235,9 +246,9 @@ def _says(group: Ints, pairs: Pairs) -> Floats:
 
 def _known_groups(clf: Any, groups: ArrayLike, pairs: Pairs) -> tuple[Bools, bool]:
     """Tell which pairs have a group of the training, and whether that is not known."""
-    memory = getattr(_last(clf), "_training_points", None)
+    memory = _memory(clf)
     nothing: Bools = np.zeros(len(pairs), dtype=bool)
-    if memory is None:
+    if not memory:
         return nothing, True
     if "groups" not in memory:
         warnings.warn(
@@ -249,6 +260,11 @@ def _known_groups(clf: Any, groups: ArrayLike, pairs: Pairs) -> tuple[Bools, boo
     names = np.asarray(on_host(groups))
     names = names if names.shape == pairs.index.shape else names[pairs.index]
     return np.asarray(known_groups(memory, names).any(axis=1)), False
+
+
+def _memory(clf: Any) -> Any:
+    """Return what a classifier remembers of its training points; {} if nothing."""
+    return getattr(_last(clf), "_training_points", None) or {}
 
 
 def _last(clf: Any) -> Any:
@@ -310,7 +326,7 @@ def judge(
             "certificate holds for random pairs only",
             stacklevel=3,
         )
-    exact = noise.confidence == 1 and not noise.bounds
+    exact = noise.confidence == 1 and noise.majorities is None
     if noise.kind in ("known", "any") and exact:
         least = max(r1 for r1, _ in noise.corners), min(r0 for _, r0 in noise.corners)
         _warn_if_too_high(says[t != 0], t[t != 0], least, confidence)
@@ -348,10 +364,7 @@ def doubt_in_words(doubtful: Bools) -> str:
 def _sharing_nothing(index: Ints, *, in_order: bool, by_group: bool) -> Ints:
     """Return the numbers of pairs that share no point, and warn of the others."""
     n_pairs = len(index)
-    order = np.arange(n_pairs)
-    if not in_order:
-        # Some tables are sorted by their answers: the first ones would be of one kind.
-        order = shuffled(n_pairs, np.random.RandomState(0))
+    order = _order(n_pairs, in_order=in_order)
     kept = disjoint_pairs(int(index.max()) + 1, index, order)
     if len(kept) < n_pairs:
         what = "group" if by_group else "point"
@@ -363,6 +376,16 @@ def _sharing_nothing(index: Ints, *, in_order: bool, by_group: bool) -> Ints:
     if not len(kept):
         raise ValueError("no pair has two different points: nothing can be counted")
     return kept
+
+
+def _order(n_pairs: int, *, in_order: bool) -> Ints:
+    """Return the order in which pairs are taken: as they come, or at random.
+
+    Some tables are sorted by their answers: the first pairs would be of one kind.
+    """
+    if in_order:
+        return np.arange(n_pairs)
+    return shuffled(n_pairs, np.random.RandomState(0))
 
 
 def _groups(clf: Any, pairs: Pairs) -> tuple[Ints, int]:
@@ -419,16 +442,18 @@ def _known_points(
     return known, not known.any() if memory["complete"] else None
 
 
-def _equal_rows_once(pairs: Pairs) -> Bools:
+def _equal_rows_once(pairs: Pairs, *, in_order: bool) -> Bools:
     """Tell of pairs that share no row whether each is among them."""
     try:
-        hashes = row_hashes(pairs.X)
+        _, row = np.unique(row_hashes(pairs.X), return_inverse=True)
     except (TypeError, ValueError):
-        # Not numbers: no two are taken for one.
-        return np.ones(len(pairs), dtype=bool)
-    _, row = np.unique(hashes, return_inverse=True)
+        # Not numbers: rows are equal if their texts are.
+        number: dict[tuple[str, ...], int] = {}
+        rows = np.asarray(on_host(pairs.X), dtype=object).tolist()
+        texts = (tuple(map(str, cells)) for cells in rows)
+        row = np.array([number.setdefault(text, len(number)) for text in texts])
     index = row[pairs.index]
-    order = shuffled(len(pairs), np.random.RandomState(0))
+    order = _order(len(pairs), in_order=in_order)
     once = np.zeros(len(pairs), dtype=bool)
     once[disjoint_pairs(len(row), index, order)] = True
     return once
@@ -449,73 +474,3 @@ def _warn_if_too_high(says: Floats, t: Floats, rates: Rates, confidence: float) 
                 stacklevel=3,
             )
             return
-
-
-def keep_aside(
-    pairs: Pairs,
-    t: Floats,
-    size: float,
-    rng: RandomState,
-    group: Ints | None = None,
-    *,
-    usable: Bools | None = None,
-    least: int = LEAST_KEPT,
-) -> tuple[Ints, Ints]:
-    """Divide pairs into those to train on and those to keep for the certificate.
-
-    No point of a kept pair is in a training pair or in another kept pair, so pairs
-    that share a point with a kept one are used for neither. Pairs whose points occur
-    in few others are kept first, since they cost least; for random pairs that is as
-    good as any choice. Groups are kept in random order: how many rows a thing has may
-    have to do with what it is. Fewer are kept where as many would cost training too
-    much, and none where these are too few.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        The pairs.
-    t : ndarray of shape (n_pairs,)
-        Their answers.
-    size : float or int
-        The share to keep, or their number; 0: none.
-    rng : RandomState
-        Seed.
-    group : ndarray of shape (n_points,), optional
-        A number for each point; points with the same number are one.
-    usable : ndarray of bool of shape (n_pairs,), optional
-        Which pairs may be kept. None: all.
-    least : int, default=20
-        The fewest pairs to keep, unless none.
-
-    Returns
-    -------
-    trained, kept : ndarray
-        Pair numbers.
-    """
-    n_pairs, n_points = len(pairs), pairs.n_points
-    index = pairs.index if group is None else group[pairs.index]
-    everything, nothing = np.arange(n_pairs), np.arange(0)
-    wanted = size if isinstance(size, numbers.Integral) else size * n_pairs
-    if not wanted >= least:
-        return everything, nothing
-    order = rng.permutation(n_pairs)
-    if group is None:
-        degree = np.bincount(index.ravel(), minlength=n_points)
-        order = np.lexsort((order, degree[index].sum(axis=1)))
-    place = np.empty(n_pairs, dtype=np.intp)
-    place[order] = np.arange(n_pairs)
-    if usable is not None:
-        order = order[usable[order]]
-    chosen = disjoint_pairs(n_points, index, order)
-    chosen = chosen[np.argsort(place[chosen])][: round(wanted)]
-    # With which kept pair, in their order, each pair is lost to training.
-    step = np.full(n_points, len(chosen))
-    step[index[chosen]] = np.arange(len(chosen))[:, None]
-    lost_with = step[index].min(axis=1)
-    lost = np.cumsum(np.bincount(lost_with, minlength=len(chosen))[: len(chosen)])
-    n_kept = int(np.sum(lost <= _MOST_LOST * wanted))
-    kept, trained = np.sort(chosen[:n_kept]), np.flatnonzero(lost_with >= n_kept)
-    both_kinds = np.any(t[trained] > 0) and np.any(t[trained] < 0)
-    if len(kept) < least or not both_kinds:
-        return everything, nothing
-    return trained, kept

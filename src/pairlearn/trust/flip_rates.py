@@ -22,10 +22,11 @@ cautious certificates use.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import bdtrc
 
 from pairlearn.data.checks import check_answers
 from pairlearn.data.pairs import as_pairs
@@ -36,8 +37,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pairlearn.data.types import Floats, Ints, PairsLike
+    from pairlearn.trust.noise import Rates
 
 __all__ = ["flip_rate", "flip_rate_from_repeats", "flip_rate_from_triangles"]
+__all__ += ["growth_of_majorities", "majority_rates"]
+
+# Of more answers about a pair the majority is hardly wrong more often.
+_MANY_ANSWERS = 1001
 
 
 def flip_rate_from_repeats(
@@ -135,7 +141,9 @@ def flip_rate(
 ) -> FlipRateEstimate | None:
     """Estimate how often answers are wrong, from repeats or from triangles.
 
-    Both are tried, each with half of the risk; the narrower interval is returned.
+    Both are tried, each with half of the risk; the narrower interval is returned. If
+    the two exclude each other, as where answers were copied and agree for that reason,
+    the interval reaches over both.
 
     Parameters
     ----------
@@ -157,7 +165,70 @@ def flip_rate(
         return None
     # Of the narrower of two intervals, both must hold.
     best = min(known, key=lambda one: np.ptp(one.interval))
+    lows, highs = zip(*(one.interval for one in known), strict=True)
+    if max(lows) > min(highs):
+        most = max(one.most or 0.0 for one in known)
+        best = replace(best, interval=(min(lows), max(highs)), most=most)
     return replace(best, confidence=confidence)
+
+
+def majority_rates(rates: Rates, n_answers: Ints) -> Rates:
+    """Return the rates of majorities, for given rates of single answers.
+
+    Parameters
+    ----------
+    rates : tuple of float
+        (r1, r0) of single answers, the same for all pairs of a kind.
+    n_answers : ndarray of shape (n_pairs,)
+        How many answers there are about each pair. Pairs for which they are evenly
+        divided have no majority.
+
+    Returns
+    -------
+    tuple of float
+        (r1, r0), the means over the pairs.
+
+    Examples
+    --------
+    >>> r1, r0 = majority_rates((0.8, 0.2), np.array([3, 3]))
+    >>> round(r1, 3), round(r0, 3)
+    (0.896, 0.104)
+    """
+
+    def says_same(rate: float) -> float:
+        more, less = _majority(n_answers, rate), _majority(n_answers, 1 - rate)
+        return float(np.mean(more / (more + less)))
+
+    return says_same(rates[0]), says_same(rates[1])
+
+
+def growth_of_majorities(n_answers: Ints) -> float:
+    """Return how many times as often as one answer a majority is wrong, at most.
+
+    However much some pairs are harder than others; below 2, by Markov's inequality.
+
+    Parameters
+    ----------
+    n_answers : ndarray of shape (n_pairs,)
+        How many answers there are about each pair.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> growth_of_majorities(np.array([1, 2])), growth_of_majorities(np.array([1, 3]))
+    (1.0, 1.125)
+    """
+    rate = np.linspace(0.5, 1.0, 1001)
+    numbers = np.unique(np.clip(n_answers, 1, _MANY_ANSWERS))
+    return max(float(np.max(_majority(n, rate) / rate)) for n in numbers)
+
+
+def _majority(n_answers: Any, rate: Any) -> Any:
+    """Return how likely more than half of so many answers are of one kind."""
+    return bdtrc(n_answers // 2, n_answers, rate)
 
 
 def _certain(pairs: PairsLike, t: ArrayLike) -> tuple[Ints, Floats]:

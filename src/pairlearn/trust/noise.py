@@ -21,10 +21,18 @@ All depends on the last term, and there are four things that one may know of it:
 
   .. math:: D - e \le P(E) \le D + e .
 
-  (Also P(E) >= e - D; but a rate that is too high, as that of single answers is where
-  the majority of several counts, would make that end wrong, and it is not used.) For
+  (Also P(E) >= e - D; but a rate that is too high would make that end wrong, and it is
+  not used.) For
   given r1 and r0 it is e = P(same) (1 - r1) + P(different) r0, with P(same) from
   P(says same) = r0 + (r1 - r0) P(same).
+
+  Where the majority of several answers about a pair counts, and the rates are those of
+  single answers, it is wrong for fewer pairs as a rule. But for a pair that more than
+  half of all answers get wrong the majority is wrong more often than each of them: with
+  M(a) = P(majority wrong) where a single answer is wrong with probability a, all that
+  holds is M(a) <= c a with c = max M(a) / a, which is 9/8 for three answers, and below
+  2 for any number. So e is replaced by c e, and P(same), which such answers do not tell
+  in this way, by the worst value from 1/2 to 1.
 * *unknown*: answers are wrong at rates below 1/2 that nobody knows, whatever the
   classifier thinks of the pair. The formula for known rates is
   D = P(E) + (1 - r1) (S - P(E)) + r0 (1 - S - P(E)). For random pairs of two kinds
@@ -165,16 +173,17 @@ class Noise:
         The extreme values of (r1, r0).
     confidence : float
         The confidence that the rates lie between them.
-    bounds : bool
-        Whether the rates only bound those of the answers: where the majority of several
-        answers about a pair counts, it is wrong less often than each of them.
+    majorities : float or None
+        Where the majority of several answers about a pair counts, and the corners are
+        rates of single answers: how many times as often as one of them the majority may
+        be wrong, at most. None: the corners are rates of the answers that count.
     """
 
     kind: str = "none"
     rates: Rates = RIGHT
     corners: tuple[Rates, ...] = (RIGHT,)
     confidence: float = 1.0
-    bounds: bool = False
+    majorities: float | None = None
 
     def pair_error(self, counts: Counts, confidence: float, ends: Ends) -> Floats:
         """Return the pair error and the ends of its interval.
@@ -224,8 +233,11 @@ class Noise:
         return min(found), max(found)
 
     def _any_noise(self, shares: _Shares) -> Interval:
-        part = 1.0 if self._alike else 0.5
+        part = 1.0 if self._alike or self.majorities is not None else 0.5
         least, most = shares.disagree(part)
+        if self.majorities is not None:
+            each = max(max(1 - r1, (1 - r1 + r0) / 2) for r1, r0 in self.corners)
+            return least - self.majorities * each, most + self.majorities * each
         told_same = shares.told_same(part)
         wrong = max(_wrong(*corner) for corner in product(told_same, self.corners))
         return least - wrong, most + wrong
@@ -244,7 +256,8 @@ class Noise:
     def bolder(self) -> Noise | None:
         """The assumption next to this one that makes the interval narrower."""
         if self.kind == "any":
-            return None if self.bounds else replace(self, kind="known")
+            known = replace(self, kind="known")
+            return known if self.majorities is None else None
         return Noise() if self.kind == "unknown" else None
 
     @property

@@ -163,7 +163,7 @@ def _widths(
     inner = np.clip(k, None, n - 1)
     high = np.where(k < n, betaincinv(inner + 1, n - inner, 1 - tail), 1.0)
     if cautious:
-        low, high = np.maximum(low - e, e - high), high + e
+        low, high = low - e, high + e
     else:
         low, high = (low - e) / (1 - 2 * e), (high - e) / (1 - 2 * e)
     ends = clustering_error_from_pair_error(np.clip([low, high], 0.0, 1.0))

@@ -143,13 +143,13 @@ class AnsweredPairs:
         t = np.concatenate([sure, np.zeros(len(self.unsure))])
         return Pairs(self.points.frame, index), t
 
-    @cached_property
-    def flip_rate(self) -> FlipRateEstimate | None:
-        """How often answers are wrong, from repeated answers and from triangles."""
+    def flip_rate_at(self, confidence: float) -> FlipRateEstimate | None:
+        """Return how often answers are wrong, from repeated answers and triangles."""
         if self.rows is None:
             return None
         index, t = self.rows
-        return flip_rate(Pairs(np.zeros((len(self.points), 1)), index), t)
+        pairs = Pairs(np.zeros((len(self.points), 1)), index)
+        return flip_rate(pairs, t, confidence=confidence)
 
 
 def read_pairs(

@@ -73,7 +73,9 @@ class Points:
         """The name of the group of each point, or "" where there is none."""
         if self.group_column is None:
             return [""] * len(self)
-        return [_as_whole(name) for name in ids_in(self.table, self.group_column)]
+        from pairlearn.data.checks import whole_name
+
+        return [whole_name(name) for name in ids_in(self.table, self.group_column)]
 
     @property
     def features(self) -> dict[str, Cells]:
@@ -109,12 +111,6 @@ class Points:
         from pairlearn.files.tables.encoder import make_encoder
 
         return make_encoder(self.columns)
-
-
-def _as_whole(name: str) -> str:
-    """Return 7 for 7.0, as programs write whole numbers in a column with gaps."""
-    whole, _, rest = name.partition(".")
-    return whole if whole.isdigit() and rest and not rest.strip("0") else name
 
 
 def read_points(

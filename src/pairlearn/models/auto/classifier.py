@@ -13,7 +13,7 @@ from pairlearn.data.checks import check_flip_rates, check_integer
 from pairlearn.data.containers import on_host, stack_rows
 from pairlearn.data.folds import joined_points
 from pairlearn.data.pairs import as_pairs
-from pairlearn.data.row_hashes import remember_groups
+from pairlearn.data.row_hashes import remember, remember_groups
 from pairlearn.engine.points import as_points
 from pairlearn.models.auto.choose import Chooser, Folds, Problem, deal_folds, refit
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.models.auto.choose import Choice
     from pairlearn.models.auto.likelihood import Rates
@@ -104,9 +103,10 @@ class PairClassifier(ProbabilisticPairClassifier):
     candidates_ : Candidates
         What was tried, how well it explains answers it has not seen, and its weight.
     certificate_ : Certificate or None
-        The error, estimated from held-out pairs; for two classes, answers of ±1 that
-        random pairs of two classes can give, and folds that share no point. For a
-        guarantee, call :func:`~pairlearn.certify` with pairs kept aside.
+        The error, estimated from held-out pairs; for two classes, answers that random
+        pairs of two classes can give, and folds that share no point. Answers between -1
+        and 1 count as unsure, and weights do not count. For a guarantee, call
+        :func:`~pairlearn.certify` with pairs kept aside.
     flip_rates_ : tuple of float
         (r1, r0), given or estimated; (1.0, 0.0) for answers that are taken as right.
     log_likelihood_ : float
@@ -134,8 +134,8 @@ class PairClassifier(ProbabilisticPairClassifier):
     overlap, and are seldom noticed: give their rate if it is known); the certificate,
     which is an estimate: the models of the folds had fewer pairs, and the weights of
     the average were chosen with the same answers. It counts wrong answers that went
-    unnoticed as errors; where rates were estimated, its interval reaches from 0 up to
-    what no noise would mean.
+    unnoticed as errors; where rates are to be estimated, its interval begins at 0, and
+    its upper end is for all rates below 1/2.
     Pairs that share very many points cannot be split so that folds share none; then
     the pairs are divided among the folds, `candidates_` says so, and there is no
     certificate.
@@ -229,6 +229,10 @@ class PairClassifier(ProbabilisticPairClassifier):
         # Whatever fails from here on leaves a model that is not fitted.
         self.__dict__.pop("_ensemble", None)
         labels = None if labeled is None else self._check_labeled(labeled)
+        if labels is not None:
+            numbers = np.arange(len(labels[1]))
+            memory = remember(labels[0], numbers, self._training_points)
+            self._training_points = memory
         rng = check_random_state(self.random_state)
         # Weights are relative; together they count as the pairs that they are worth.
         weight = given.weight * given.weight.sum() / (given.weight @ given.weight)
@@ -253,8 +257,14 @@ class PairClassifier(ProbabilisticPairClassifier):
         tested = folds.tested[: folds.n_first]
         kept = sample.part(tested)
         self.certificate_: Certificate | None = None
-        if folds.honest:
-            self._certify(choice, kept, in_folds[tested], estimated=estimated)
+        # What models of other folds say of some pairs, by the numbers of these.
+        self._held_out: tuple[Ints, Floats] | None = None
+        if folds.honest and self.n_classes == 2:
+            usable = np.flatnonzero(is_disjoint(in_folds[tested], 0))
+            group = choice.calibrated[usable].argmax(axis=2)
+            says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)
+            self._held_out = rows[part[tested[usable]]], says
+            self._certify(kept.t[usable], says, estimated=estimated)
         return self._settle(choice, kept, given.pairs.X, labels)
 
     def _check_parameters(self) -> Rates | None:
@@ -337,20 +347,17 @@ class PairClassifier(ProbabilisticPairClassifier):
             note += f"; flip rates r1 = {rates[0]:.3f}, r0 = {rates[1]:.3f}"
         self.candidates_ = Candidates(choice.rows, note)
 
-    def _certify(
-        self, choice: Choice, kept: Answered, joined: Pairs, *, estimated: bool
-    ) -> None:
+    def _certify(self, t: Floats, says: Floats, *, estimated: bool) -> None:
         """Count the held-out pairs that the models trained without them get wrong."""
-        pairs, t, _ = kept
-        usable = is_disjoint(joined, 0) & (np.abs(t) == 1)
-        if self.n_classes > 2 or not usable.any():
+        sure = np.abs(t) == 1
+        if not sure.any():
             return
-        group = choice.calibrated[: len(pairs)].argmax(axis=2)
-        says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)[usable]
         noise = Noise("unknown", rates_of(self)) if estimated else as_noise(self.noise)
-        counts = Counts.of(says, t[usable])
+        # Answers between -1 and 1 may be either.
+        counts = Counts.of(says, np.where(sure, t, 0.0))
+        n_same = counts.n_told_same + counts.n_unsure
         try:
-            refuse_more_kinds(counts.n_told_same, counts.n_pairs, noise)
+            refuse_more_kinds(n_same, counts.n_pairs, noise)
         except MoreKindsError as problem:
             warnings.warn(f"{problem}; so there is no certificate", stacklevel=3)
             return

@@ -19,6 +19,7 @@ from sklearn.svm import LinearSVC
 
 from pairlearn.data.checks import check_number
 from pairlearn.data.containers import take_rows
+from pairlearn.data.row_hashes import remember
 from pairlearn.engine.losses import HingeLoss
 from pairlearn.engine.points import as_points
 from pairlearn.engine.solvers import SMOOTHING
@@ -453,6 +454,8 @@ class SLLCClassifier(_BilinearClassifier):
         """Train a linear support vector machine on similarities to landmarks."""
         X = self._validate_points(X, reset=False)
         labels = self._check_labels(y, X.shape[0])
+        numbers = np.arange(X.shape[0])
+        self._training_points = remember(X, numbers, self._training_points)
         if len(np.unique(labels)) < 2:
             raise ValueError(
                 "labelled points must be of both classes "

@@ -24,7 +24,8 @@ from pairlearn.models.neural.losses import (
 )
 from pairlearn.models.neural.training import outputs
 from pairlearn.models.probabilistic import ProbabilisticPairClassifier
-from pairlearn.trust.certify import LEAST_KEPT, judge, keep_aside
+from pairlearn.trust.certify import judge
+from pairlearn.trust.kept_pairs import LEAST_KEPT, keep_aside
 from pairlearn.trust.noise import Noise, as_noise, rates_of
 from pairlearn.trust.sample_checks import MoreKindsError
 
@@ -162,7 +163,9 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         The loss of the held-out pairs in that epoch.
     certificate_ : Certificate or None
         The clustering error, from the pairs that were kept for it; with `flip_rates`,
-        of answers without wrong ones. If the rates were learned, it is an estimate.
+        of answers without wrong ones. If the rates were learned, its interval begins at
+        0, and its upper end holds for all rates below 1/2. Answers between -1 and 1
+        count as unsure.
     assignment_ : Assignment or None
         Outcome of the class assignment.
     classes_ : ndarray of shape (n_classes,)
@@ -284,7 +287,9 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             kept_aside = judged.pairs.compact()
             self._training_points = forget(self._training_points, kept_aside.X)
             try:
-                self.certificate_ = judge(self, kept_aside, judged.t, noise)
+                # Answers between -1 and 1 may be either.
+                sure = np.where(np.abs(judged.t) == 1, judged.t, 0.0)
+                self.certificate_ = judge(self, kept_aside, sure, noise)
             except MoreKindsError as problem:
                 warnings.warn(f"{problem}; so there is no certificate", stacklevel=2)
         return self
@@ -388,8 +393,8 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             t,
             wanted,
             rng,
-            # Only certain answers can be counted; the others stay with training.
-            usable=(weight > 0) & (np.abs(t) == 1),
+            # Some must be certain; those that are not count as unsure.
+            usable=(weight > 0) & np.any(np.abs(t) == 1),
             least=max(1, min(wanted, LEAST_KEPT)),
         )
         if not len(kept):
