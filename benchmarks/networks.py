@@ -3,10 +3,11 @@
 ``python -m benchmarks.networks``: scikit-learn's digits as they are, 8 by 8 pixels, and
 the same digits at a random place of a frame of 14 by 14, where no pixel means anything
 by itself. Points are drawn anew for each draw; points may be in several pairs. The
-networks have the defaults of `PairNet` but for smaller batches. The second network of
-convolutions was added when the first had failed here: of batch normalisation,
-standardised pixels and three learning rates, batch normalisation left ln 2 behind most
-often, by the loss of the answers on 500 pairs of the same digits.
+networks have the defaults of `PairNet` but for smaller batches and
+``likelihood="pair"``. The second network of convolutions was added when the first had
+failed here: of batch normalisation, standardised pixels and three learning rates, batch
+normalisation left ln 2 behind most often, by the loss of the answers on 500 pairs of
+the same digits.
 """
 
 from __future__ import annotations
@@ -69,7 +70,13 @@ def measure(size: int, n_pairs: int, seed: int) -> list[tuple[float, float]]:
     models = [
         PairClassifier(random_state=seed),
         *(
-            PairNet(module, batch_size=32, device="cpu", random_state=seed)
+            PairNet(
+                module,
+                likelihood="pair",
+                batch_size=32,
+                device="cpu",
+                random_state=seed,
+            )
             for module in (
                 None,
                 partial(convolutions, size, norm=False),

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import tempfile
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -43,13 +44,15 @@ from pairlearn.trust.sample_checks import (
 from pairlearn.trust.theory import clustering_error_from_pair_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pairlearn.trust.certificate import Certificate
 
 RUNS = 1000
-# Whole fits take a second each, and are run less often by this factor.
-SLOW = 5
+# Runs that a process does at a time.
+PART = 50
+# Whole fits take a second each; without the safeguard they are run less often by this.
+SLOW = 10
 ERRORS, SIZES, PRIORS = (0.005, 0.05, 0.2, 0.45), (20, 100, 1000), (0.5, 0.8, 0.99)
 NOISE = {
     "none": (1.0, 0.0),
@@ -451,6 +454,23 @@ def simulate(name: str, n_runs: int, seed: int = 0) -> list[Outcome]:
         return [run(rng) for _ in range(n_runs)]
 
 
+def simulate_all(
+    sizes: dict[str, int], pool: ProcessPoolExecutor
+) -> Iterator[tuple[str, list[Outcome]]]:
+    """Run cells in parts, which share the processes evenly; yield each when done."""
+    parts = {
+        name: [
+            pool.submit(simulate, name, min(PART, n - begin), begin)
+            for begin in range(0, n, PART)
+        ]
+        for name, n in sizes.items()
+    }
+    for name, waiting in parts.items():
+        outcomes = [each for part in waiting for each in part.result()]
+        print(f"{len(outcomes)} runs: {name}", file=sys.stderr, flush=True)
+        yield name, outcomes
+
+
 # --- the grid -------------------------------------------------------------------------
 
 WAYS = {
@@ -587,9 +607,8 @@ def named_part(n_runs: int, pool: ProcessPoolExecutor) -> str:
     rows = []
     # The slow ones first, so that they run beside each other.
     names = sorted(NAMED, key=lambda name: not NAMED[name].slow)
-    sizes = {n: max(1, n_runs // (SLOW if NAMED[n].slow else 1)) for n in names}
-    found = pool.map(simulate, sizes, sizes.values())
-    for name, outcomes in zip(sizes, found, strict=True):
+    sizes = dict.fromkeys(names, n_runs)
+    for name, outcomes in simulate_all(sizes, pool):
         cell, n = NAMED[name], sizes[name]
         held = float(np.mean([each.held for each in outcomes]))
         widths = [each.width for each in outcomes if math.isfinite(each.width)]
@@ -605,12 +624,10 @@ def named_part(n_runs: int, pool: ProcessPoolExecutor) -> str:
         )
     head = ["item", "cell", "runs", "promised", "held", "mean width"]
     sizes = dict.fromkeys(OTHERWISE, n_runs)
-    sizes[next(iter(OTHERWISE))] = max(1, n_runs // (4 * SLOW))
+    sizes[next(iter(OTHERWISE))] = max(1, n_runs // SLOW)
     others = [
         [name, f"{sizes[name]}", f"{np.mean([each.held for each in outcomes]):.1%}"]
-        for name, outcomes in zip(
-            sizes, pool.map(simulate, sizes, sizes.values()), strict=True
-        )
+        for name, outcomes in simulate_all(sizes, pool)
     ]
     told = "The same worlds without the safeguard; 95% were promised:"
     return "\n\n".join(

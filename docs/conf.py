@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
             "priors.py",
             "how_many_pairs.py",
             "wrong_answers.py",
+            "kinds_of_digits.py",
             "digits_of_mnist.py",
             "images_with_a_network.py",
             "citations_of_pubmed.py",

@@ -51,7 +51,7 @@ print(f"random couples that do, too: {np.mean(same[t < 0]):.1%}")
 # dotted line is a model that had the labels of all 4,000 articles.
 
 methods = {
-    "couples are different": MCLClassifier(alpha=3e-5),
+    "couples are different": MCLClassifier(alpha=3e-5, likelihood="pair"),
     "couples are random": LinkClassifier(alpha=3e-5),
 }
 n_links, errors = [], {name: [] for name in methods}

@@ -55,6 +55,14 @@ CLAIMS = {
         ("linear model: #\n.*that pairs chose: #", operator.gt),
         ("that pairs chose: #", lambda e: e < 0.12),
     ],
+    "kinds_of_digits": [
+        ("kinds that the answers speak for: #", lambda kinds: kinds == 10),
+        (
+            "error: between # and #\n.* of their group: #",
+            lambda low, high, e: low <= e <= high < 0.15,
+        ),
+        ("contain the true purity: # of #", operator.eq),
+    ],
     "priors": [
         ("prior 0.5, 100 answers: between # and #", lambda a, b: b - a > 0.1),
         ("prior 0.9, 2000 answers: between # and #", lambda a, b: b - a < 0.04),

@@ -36,6 +36,7 @@ from pairlearn.plot import (
     plot_scores,
 )
 from pairlearn.trust.certificate import certificate_from_counts
+from pairlearn.trust.kinds_counts import kinds_certificate_from_counts
 
 
 @pytest.fixture(autouse=True)
@@ -441,3 +442,14 @@ def test_sides_that_nobody_has_named_take_the_colours_of_the_classes():
         plt.close("all")
         clf._flip()
     np.testing.assert_array_equal(*pictures)
+
+
+def test_certificates_of_several_kinds_are_drawn_too():
+    several = kinds_certificate_from_counts([3, 5], [50, 50], [0.5, 0.5])
+    ax = plot_certificate([certificate_from_counts(3, 50), several])
+    drawn = segments(ax, "interval, 95% confidence")
+    assert drawn[1][:, 0] == pytest.approx(100 * np.array(several.interval))
+    # With several kinds nothing is swapped, and an error may be above one half.
+    assert ax.get_xlabel() == "error, %"
+    bad = kinds_certificate_from_counts([30, 30], [50, 50], [0.5, 0.5])
+    assert plot_certificate(bad).get_xlim()[1] > 100 * bad.interval[1] > 52

@@ -19,6 +19,8 @@ __all__ = [
     "ConstrainedSpectralClustering",
     "certify",
     "Certificate",
+    "KindsCertificate",
+    "pairs_within_groups",
     "PairKFold",
     "OnPoints",
     "make_pair_pipeline",
@@ -50,6 +52,8 @@ _HOME = {
     "ConstrainedSpectralClustering": "models.cluster",
     "certify": "trust.certify",
     "Certificate": "trust.certificate",
+    "KindsCertificate": "trust.kinds_certificate",
+    "pairs_within_groups": "trust.kinds",
     "PairKFold": "data.folds",
     "OnPoints": "models.compose",
     "make_pair_pipeline": "models.compose",
@@ -87,6 +91,8 @@ if TYPE_CHECKING:
     from pairlearn.models.multiclass import OneVsRestPairClassifier, answers_per_class
     from pairlearn.trust.certificate import Certificate, prior_from_answers
     from pairlearn.trust.certify import certify
+    from pairlearn.trust.kinds import pairs_within_groups
+    from pairlearn.trust.kinds_certificate import KindsCertificate
     from pairlearn.trust.metrics import clustering_error, pair_error
     from pairlearn.trust.suspicious import suspicious_answers
 

@@ -16,6 +16,7 @@ from pairlearn.data.checks import check_answers, check_integer
 from pairlearn.data.containers import check_table, on_host
 from pairlearn.data.pairs import Pairs, as_pairs
 from pairlearn.trust.certificate import Certificate
+from pairlearn.trust.kinds_certificate import KindsCertificate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pairlearn.data.types import Bools, Floats, PairsLike, PointsLike
 
 __all__ = ["plot_certificate", "plot_decision_boundary", "plot_pairs", "plot_scores"]
+
+AnyCertificate = Certificate | KindsCertificate
 
 COLOURS = ("#e69f00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 MARKERS = ("s", "o", "^", "D", "v", "P")
@@ -233,7 +236,7 @@ def plot_scores(
 
 
 def plot_certificate(
-    certificates: Certificate | Sequence[Certificate],
+    certificates: AnyCertificate | Sequence[AnyCertificate],
     *,
     truth: float | Sequence[float] | None = None,
     labels: Sequence[str] | None = None,
@@ -243,7 +246,7 @@ def plot_certificate(
 
     Parameters
     ----------
-    certificates : Certificate or sequence of Certificate
+    certificates : Certificate, KindsCertificate or a sequence of them
         One, or several to compare, from top to bottom.
     truth : float or sequence of float, optional
         The true error, where it is known: one for all, or one for each.
@@ -266,20 +269,20 @@ def plot_certificate(
     ['50 pairs', '500 pairs']
     """
     found = _listed(certificates)
-    names = [f"{c.n_pairs} pairs" for c in found] if labels is None else list(labels)
+    counted = [getattr(c, "n_judged", f"{c.n_pairs} pairs") for c in found]
+    names = counted if labels is None else list(labels)
     if len(names) != len(found):
         raise ValueError(f"there are {len(found)} certificates, {len(names)} labels")
     truths = None if truth is None else _truths(truth, len(found))
     ax = _axes(ax, height=1.5 + 0.45 * len(found))
-    low, high = 100 * np.array([c.clustering_interval for c in found]).T
-    middle = 100 * np.array([c.clustering_error for c in found])
+    middle, low, high = 100 * np.array([_error_and_ends(c) for c in found]).T
     rows = np.arange(len(found))
     levels = {f"{100 * c.confidence:g}%" for c in found}
     ax.hlines(
         rows, low, high, color=COLOURS[1], linewidth=8, alpha=0.35,
         label=f"interval, {' or '.join(sorted(levels))} confidence",
     )  # fmt: skip
-    guess = np.array([c.cross_validated for c in found])
+    guess = np.array([getattr(c, "cross_validated", False) for c in found])
     for part, fill, word in (
         (~guess, COLOURS[1], "estimate"),
         (guess, "white", "estimate, cross-validated"),
@@ -298,8 +301,9 @@ def plot_certificate(
     ax.set_yticks(rows, names)
     ax.set_ylim(len(found) - 0.5, -0.5)
     furthest = max(high.max(), 0 if truths is None else 100 * truths.max())
-    ax.set_xlim(0, min(max(1.12 * furthest, 5), 52))
-    ax.set_xlabel("error up to swapping the classes, %")
+    two = all(isinstance(c, Certificate) for c in found)
+    ax.set_xlim(0, min(max(1.12 * furthest, 5), 52 if two else 104))
+    ax.set_xlabel("error up to swapping the classes, %" if two else "error, %")
     ax.grid(axis="x", color="#dddddd", linewidth=0.8)
     ax.set_axisbelow(True)
     _legend(ax, above=True)
@@ -503,14 +507,20 @@ def _legend(ax: Any, *, above: bool = False) -> None:
             handle.set_alpha(1.0)
 
 
-def _listed(certificates: Any) -> list[Certificate]:
-    if isinstance(certificates, Certificate):
+def _error_and_ends(certificate: AnyCertificate) -> tuple[float, float, float]:
+    if isinstance(certificate, KindsCertificate):
+        return certificate.error, *certificate.interval
+    return certificate.clustering_error, *certificate.clustering_interval
+
+
+def _listed(certificates: Any) -> list[AnyCertificate]:
+    if isinstance(certificates, AnyCertificate):
         return [certificates]
     found = list(certificates) if np.iterable(certificates) else [certificates]
     if not found:
         raise ValueError("there is no certificate to draw")
     for item in found:
-        if not isinstance(item, Certificate):
+        if not isinstance(item, AnyCertificate):
             raise TypeError(
                 "plot_certificate wants what certify(clf, pairs, t) returns, one or "
                 f"several; got {type(item).__name__}"

@@ -431,7 +431,7 @@ class TestHardPairs:
 @pytest.mark.parametrize(
     ("n_pairs", "shared", "says"),
     [
-        (3, True, "to keep some aside: there is no certificate"),
+        (3, True, "the certificate is only an estimate, from cross-validation"),
         (20, False, "the certificate is only an estimate, from cross-validation"),
     ],
 )
@@ -451,5 +451,6 @@ def test_few_pairs_tell_what_can_be_told(n_pairs, shared, says, tmp_path):
     notes = [note for note in summary.notes if "keep some aside" in note]
     assert len(notes) == 1
     assert says in notes[0]
-    assert (summary.certificate is None) == shared
+    assert summary.certificate.cross_validated
+    assert summary.certificate.n_points == (4 if shared else 0)
     assert f"learning from {n_pairs} pair(s)" in told

@@ -24,7 +24,9 @@ class TestCheck:
         assert "points 8; 2 in no answered pair" in text
         assert "6: 3 same, 3 different" in text
         assert "2 groups of points" in text
-        assert "contradictions 1" in text
+        assert (
+            "contradictions 1 between pairs if there are two kinds, 1 however many"
+        ) in text
         assert "redundant 2 answers" in text
         assert "known answers 3 pairs, given or implied" in text
         for line in ("line 2: a and b are same", "line 4: c and a are different"):
@@ -32,6 +34,20 @@ class TestCheck:
         assert "1 pair(s) were answered more than once (2 answers)" in text
         assert call("check", *tables, "--strict").exit_code == 1
         assert {p.name for p in tmp_path.iterdir()} == {"points.csv", "pairs.csv"}
+
+    def test_three_kinds_explain_three_that_differ(self, tmp_path):
+        """It takes more than one triangle to say that there are three kinds."""
+        (tmp_path / "points.csv").write_text(
+            "id,x\n" + "".join(f"{c},{k * k}\n" for k, c in enumerate("abcdef"))
+        )
+        (tmp_path / "pairs.csv").write_text(
+            "left,right,answer\na,b,different\nb,c,different\nc,a,different\n"
+            "d,e,same\ne,f,same\nd,f,same\n"
+        )
+        result = call("check", tmp_path / "points.csv", tmp_path / "pairs.csv")
+        assert result.exit_code == 0, result.output
+        text = " ".join(result.stdout.split())
+        assert "1 between pairs if there are two kinds, 0 however many" in text
 
     def test_strange_names_are_printed_harmlessly(self, tmp_path):
         (tmp_path / "points.csv").write_text(

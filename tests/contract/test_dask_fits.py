@@ -16,6 +16,7 @@ from pairlearn import (
     CIPSClassifier,
     MCLClassifier,
     OneVsRestPairClassifier,
+    PairClassifier,
     PairMetaClassifier,
     Pairs,
     SDClassifier,
@@ -123,6 +124,11 @@ class TestEstimators:
             np.testing.assert_allclose(clf.coef_, right.coef_, rtol=1e-4)
             clf.assign_from_points(lazily(X), da.from_array(y))
             assert np.mean(clf.predict(lazily(X)).compute() == y) > 0.8
+        auto = PairClassifier(noise=None, n_folds=2, random_state=0)
+        right = auto.fit(pairs, t, unlabeled=extra).decision_function(X)
+        for here, there in ((given, lazily(extra)), (given, extra)):
+            auto.fit(here, t, unlabeled=there)
+            np.testing.assert_allclose(auto.decision_function(X), right, rtol=1e-6)
 
     def test_the_rest_of_the_interface(self, blobs, blob_pairs):
         (X, y), (pairs, t) = blobs, blob_pairs

@@ -133,6 +133,11 @@ class TestEstimators:
                 )
             clf = make().fit(pairs, t, unlabeled=table)
             np.testing.assert_allclose(clf.decision_function(X), right, rtol=1e-6)
+        auto = PairClassifier(noise=None, n_folds=2, random_state=0)
+        right = auto.fit(pairs, t, unlabeled=X).decision_function(X)
+        for here, there in ((given, table), (given, X), (pairs, table)):
+            auto.fit(here, t, unlabeled=there)
+            np.testing.assert_allclose(auto.decision_function(X), right, rtol=1e-6)
         labels = torch.tensor(y[:20], device=device)
         clf = SLLCClassifier(n_landmarks=5, random_state=0)
         clf.fit(given, t, labeled=(table[:20], labels))

@@ -184,8 +184,19 @@ def test_the_certificate_is_close_to_the_error():
 def test_the_certificate_counts_pairs_that_share_no_point():
     X, y = groups(200)
     pairs, t = Pairs.sample(X[:100], 150, y[:100], reuse=True, random_state=0)
-    clf = make().fit(pairs, t)
+    clf = make(likelihood="pair").fit(pairs, t)
     assert 5 <= clf.certificate_.n_pairs <= 50
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_certificate_counts_points_that_answers_join():
+    X, y = groups(200)
+    pairs, t = Pairs.sample(X[:100], 150, y[:100], reuse=True, random_state=0)
+    found = make().fit(pairs, t).certificate_
+    # All but a few of the points are in one large component.
+    assert 60 <= found.n_points <= 100
+    assert found.n_pairs == 0
+    assert f"{found.n_points} points" in str(found)
 
 
 def test_candidates():
@@ -248,9 +259,14 @@ def test_more_classes_than_said_are_suspected():
 def test_pairs_that_all_share_a_point():
     X, y = groups(61)
     pairs = Pairs(X, [[0, k] for k in range(1, 61)])
-    clf = make().fit(pairs, pairs.answers(y))
+    clf = make(likelihood="pair").fit(pairs, pairs.answers(y))
     assert "share points: the figures are optimistic" in repr(clf.candidates_)
     assert clf.certificate_ is None
+    assert error_of(clf, X, y) < 0.2
+    # Seen together, the answers tell the side of each point relative to the others.
+    clf = make().fit(pairs, pairs.answers(y))
+    assert "61 points within folds that share no point" in repr(clf.candidates_)
+    assert clf.certificate_.n_points == 61
     assert error_of(clf, X, y) < 0.2
 
 

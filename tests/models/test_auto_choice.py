@@ -9,7 +9,7 @@ from scipy.special import expit, softmax
 
 from pairlearn import Pairs
 from pairlearn.models.auto import stack
-from pairlearn.models.auto.choose import deal_folds
+from pairlearn.models.auto.folds import deal_folds
 from pairlearn.models.auto.stack import (
     Calibration,
     HeldOut,

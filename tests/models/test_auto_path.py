@@ -74,19 +74,15 @@ def test_path_objective_gradient(n_classes, n_outputs):
         assert value[k] == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_path_ends_in_minima(n_classes):
+def test_the_path_ends_in_minima():
     """No scale's solution is improved by another solver that begins there."""
-    features, likelihood = path_task(n_classes)
-    scales, n_outputs = (1.0, 4.0), 1 if n_classes == 2 else n_classes
-    rng = np.random.RandomState(0)
-    weights, n_iter = follow(
-        features, likelihood, scales, n_classes, rng, max_iter=3000, tol=1e-11
-    )
-    assert weights.shape == (2, 3, n_outputs, features.shape[1] + 1)
+    features, likelihood = path_task()
+    scales = (1.0, 4.0)
+    weights, n_iter = follow(features, likelihood, scales, max_iter=3000, tol=1e-11)
+    assert weights.shape == (2, 3, 1, features.shape[1] + 1)
     assert 2 < n_iter < 6000
     for s, k in itertools.product(range(2), range(3)):
-        J = PathObjective(features, likelihood, n_outputs, scales[s], np.array([k]))
+        J = PathObjective(features, likelihood, 1, scales[s], np.array([k]))
         u = weights[s, k].ravel() * J.stretch
 
         def objective(v, J=J):
@@ -105,19 +101,16 @@ def test_the_path_ends_in_minima(n_classes):
 def test_a_fold_is_solved_as_if_alone():
     features, likelihood = path_task()
     options = {"max_iter": 3000, "tol": 1e-12}
-    rng = np.random.RandomState(0)
-    together, _ = follow(features, likelihood, (1.0, 4.0, 8.0), 2, rng, **options)
+    together, _ = follow(features, likelihood, (1.0, 4.0, 8.0), **options)
     for k in range(3):
-        alone, _ = follow(
-            features, column(likelihood, k), (1.0, 4.0, 8.0), 2, rng, **options
-        )
+        only = column(likelihood, k)
+        alone, _ = follow(features, only, (1.0, 4.0, 8.0), **options)
         np.testing.assert_allclose(together[:, k], alone[:, 0], atol=1e-4)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_more_starts_are_never_worse(n_classes, monkeypatch):
+def test_more_starts_are_never_worse(monkeypatch):
     """Random answers to many features have many local minima."""
-    scales, n_outputs = (8.0, 16.0), 1 if n_classes == 2 else n_classes
+    scales = (8.0, 16.0)
     only, gains = np.array([0]), []
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -129,17 +122,9 @@ def test_more_starts_are_never_worse(n_classes, monkeypatch):
         values = []
         for n_starts in (1, 4):
             monkeypatch.setattr(path, "N_STARTS", n_starts)
-            weights, _ = follow(
-                features,
-                likelihood,
-                scales,
-                n_classes,
-                np.random.RandomState(0),
-                max_iter=1000,
-                tol=1e-9,
-            )
+            weights, _ = follow(features, likelihood, scales, max_iter=1000, tol=1e-9)
             for scale, w in zip(scales, weights, strict=True):
-                J = PathObjective(features, likelihood, n_outputs, scale, only)
+                J = PathObjective(features, likelihood, 1, scale, only)
                 values.append(J(w.reshape(1, -1) * J.stretch, only)[0][0])
         gains.append(np.subtract(values[:2], values[2:]))
     assert np.min(gains) > -1e-4
@@ -167,12 +152,13 @@ def test_refine_reaches_the_minimum_of_other_pairs():
 
 def test_labels_turn_the_starts():
     """With labels the names of the classes are part of the solution."""
-    features, likelihood = path_task(3)
+    features, likelihood = path_task()
     rows, classes, weight = likelihood.labels
-    likelihood.labels = Labels(rows, classes, 20 * weight)
-    weights, _ = follow(features, likelihood, (4.0,), 3, np.random.RandomState(0))
-    chosen = score(features[rows], weights[0]).argmax(axis=2)
-    np.testing.assert_array_equal(chosen, np.repeat(classes[:, None], 3, axis=1))
+    for turned in (classes, 1 - classes):
+        likelihood.labels = Labels(rows, turned, 20 * weight)
+        weights, _ = follow(features, likelihood, (4.0,))
+        chosen = score(features[rows], weights[0])[..., 0] > 0
+        np.testing.assert_array_equal(chosen, np.repeat(turned[:, None] == 1, 3, 1))
 
 
 # -- the solver ------------------------------------------------------------------------

@@ -163,7 +163,7 @@ def test_unbalanced_classes_need_couples_to_be_couples():
         X, y, pairs, t = world(seed, 0.15, 3000, n=3000, d=5)
         models = (
             LinkClassifier(alpha=0.01, similarity=None).fit(pairs, t),
-            MCLClassifier(random_state=0).fit(pairs, t),
+            MCLClassifier(likelihood="pair", random_state=0).fit(pairs, t),
             LogisticRegression().fit(X, y),
         )
         errors.append([clustering_error(y, model.predict(X)) for model in models])

@@ -154,6 +154,8 @@ def test_weight_two_is_a_pair_twice(loss, optimizer, blob_pairs):
     weight = np.random.default_rng(0).integers(0, 4, len(t))
     copies = np.repeat(np.arange(len(t)), weight)
     settings = {"lr": 0.1, "max_epochs": 5, "loss": loss, "optimizer": optimizer}
+    # Together, a right answer that is given twice says no more than once.
+    settings["likelihood"] = "pair"
     net = PairNet(linear(), device="cpu", random_state=0, **settings, **FULL)
     once = net.fit(pairs, t, weight)
     scores, losses = once.decision_function(pairs.X), once.history_
@@ -214,7 +216,8 @@ def test_a_soft_answer_is_a_mixture_of_both(blob_pairs):
     pairs, t = blob_pairs
     soft = 0.6 * t
     net = PairNet(
-        linear(), lr=0.1, max_epochs=5, device="cpu", random_state=0, **FULL
+        linear(), lr=0.1, max_epochs=5, likelihood="pair", device="cpu",
+        random_state=0, **FULL,
     )  # fmt: skip
     scores = net.fit(pairs, soft).decision_function(pairs.X)
     # 0.6 is "same" with weight 0.8 and "different" with weight 0.2.

@@ -54,7 +54,7 @@ def test_beliefs_on_a_large_graph_come_near_the_sum(monkeypatch):
     t[4] *= -1
     p = np.stack([0.7 - 0.4 * y, 0.3 + 0.4 * y], axis=1)
     exact = wrong(cavity(p, index, t, 0.1), t, 0.1)
-    monkeypatch.setattr("pairlearn.trust.belief_propagation._STATES", 1)
+    monkeypatch.setattr("pairlearn.engine.components.likelihood.MAX_STATES", 1)
     near = wrong(cavity(p, index, t, 0.1), t, 0.1)
     assert np.argmax(exact) == np.argmax(near) == 4
     np.testing.assert_allclose(near, exact, atol=0.02)

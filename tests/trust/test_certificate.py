@@ -10,7 +10,9 @@ from pairlearn.trust.certificate import (
     certificate_from_answers,
     certificate_from_counts,
 )
+from pairlearn.trust.certify import judge
 from pairlearn.trust.kept_pairs import keep_aside
+from pairlearn.trust.noise import Noise
 from pairlearn.trust.theory import pair_error_from_error
 
 
@@ -118,11 +120,12 @@ def test_reprs():
     assert certificate._repr_html_().count("<svg") == 2
 
 
-def test_only_two_classes_are_certified():
+def test_theorem_1_is_for_two_classes():
     model = LogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 1, 2])
     pairs = Pairs(np.array([[-9.0], [1.0], [9.0], [9.0]]), [[0, 1], [2, 3]])
     with pytest.raises(ValueError, match="two classes"):
-        certify(model, pairs, [-1, 1])
+        judge(model, pairs, np.array([-1.0, 1.0]), Noise())
+    assert certify(model, pairs, [-1, 1]).interval == (0.0, 1.0)
 
 
 def test_flip_rate_that_is_too_high_is_noticed():

@@ -5,8 +5,8 @@ import pytest
 
 import pairlearn
 from pairlearn.data.pairs import as_pairs
-from pairlearn.trust import certify as certify_module
 from pairlearn.trust.kept_pairs import keep_aside
+from pairlearn.trust.known_points import equal_rows_once
 
 
 class TestKeepAside:
@@ -109,8 +109,9 @@ class TestPairsThatSharePoints:
         """What counts as new at an early look still does at a later one."""
         rng = np.random.default_rng(0)
         X = np.round(rng.normal(size=(200, 2, 1)), 1)
-        kept = [certify_module._equal_rows_once(
-            as_pairs(X[:n]).compact(), in_order=True) for n in (50, 200)]  # fmt: skip
+        kept = [
+            equal_rows_once(as_pairs(X[:n]).compact(), in_order=True) for n in (50, 200)
+        ]
         np.testing.assert_array_equal(kept[0], kept[1][:50])
 
     def test_equal_texts_are_noticed(self):

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pairlearn.cli.summary import FitSummary
     from pairlearn.trust.certificate import Certificate
+    from pairlearn.trust.kinds_certificate import KindsCertificate
 
-__all__ = ["caveats", "error_line", "lopsided_group", "one_group_line", "source_line"]
+__all__ = ["caveats", "error_line", "group_rows", "kinds_caveats", "kinds_source_line"]
+__all__ += ["lopsided_group", "one_group_line", "source_line"]
 
 # From this share of the points in one group on, there is no second group to speak of.
 LOPSIDED = 0.98
@@ -43,7 +45,7 @@ def source_line(certificate: Certificate) -> str:
     looks = ", at all looks together" * certificate.anytime
     return (
         f"{100 * certificate.confidence:g}% confidence{looks}, "
-        f"{certificate.n_pairs} pairs{kind}"
+        f"{certificate.n_judged}{kind}"
     )
 
 
@@ -84,6 +86,94 @@ def caveats(certificate: Certificate) -> list[str]:
             "columns, and may be the same ones: the interval covers both cases"
         )
     return found
+
+
+def kinds_source_line(certificate: KindsCertificate) -> str:
+    """Return what the intervals rest on, for any number of kinds.
+
+    Examples
+    --------
+    >>> from pairlearn.trust.kinds_counts import kinds_certificate_from_counts
+    >>> kinds_source_line(kinds_certificate_from_counts([1, 2], [50, 50], [0.5, 0.5]))
+    '95% confidence, 100 pairs, 100 of them within a group'
+    """
+    kind = ", from pairs that the model has not seen" if certificate.unseen else ""
+    looks = ", at all looks together" * certificate.anytime
+    return (
+        f"{100 * certificate.confidence:g}% confidence{looks}, {certificate.n_pairs} "
+        f"pairs, {certificate.n_within} of them within a group{kind}"
+    )
+
+
+def kinds_caveats(certificate: KindsCertificate) -> list[str]:
+    """Return what the intervals take for granted, as phrases, and what else is seen.
+
+    Examples
+    --------
+    >>> from pairlearn.trust.kinds_counts import kinds_certificate_from_counts
+    >>> kinds_caveats(kinds_certificate_from_counts([1, 2], [50, 50], [0.5, 0.5]))[1]
+    'every answer is taken as right, so a wrong one counts as an error'
+    """
+    wrong = f"{certificate.flip_rate:.1%} of the answers are taken as wrong"
+    lines = {
+        "none": "every answer is taken as right, so a wrong one counts as an error",
+        "known": f"{wrong}, no more often for hard pairs than for easy ones",
+        "any": f"at most {certificate.flip_rate:.1%} of the answers in each group are "
+        "taken as wrong, perhaps those about hard pairs",
+        "unknown": "some answers may be wrong, but no more often for hard pairs than "
+        "for easy ones; say --noise none if every answer is right",
+    }
+    found = [
+        "if each group bears the name of its largest kind; there may be "
+        + (f"up to {certificate.kinds}" if certificate.kinds else "any number of")
+        + " kinds",
+        lines[certificate.noise],
+    ]
+    if certificate.bolder_interval is not None:
+        low, high = certificate.bolder_interval
+        bolder = {
+            "any": "if hard pairs have no more wrong answers than easy ones",
+            "unknown": "if every answer is right",
+        }
+        found.append(f"{bolder[certificate.noise]}: between {low:.1%} and {high:.1%}")
+    if certificate.n_unsure:
+        found.append(
+            f"{certificate.n_unsure} of the answers are unsure: within a group they "
+            "count as different for the upper end of the error, as same for the lower"
+        )
+    if certificate.n_doubtful:
+        found.append(
+            f"{certificate.n_doubtful} more pairs have points that equal others in all "
+            "columns, and may be the same ones: the intervals cover both cases"
+        )
+    if certificate.n_points is not None:
+        found.append(
+            "with pairs drawn within groups (--within-groups) the interval would be "
+            "narrower"
+        )
+    return found + certificate.twins_in_words()
+
+
+def group_rows(certificate: KindsCertificate) -> list[tuple[str, str]]:
+    """Return a line for each group: how large and how pure it is.
+
+    Examples
+    --------
+    >>> from pairlearn.trust.kinds_counts import kinds_certificate_from_counts
+    >>> group_rows(kinds_certificate_from_counts([1, 0], [50, 0], [0.6, 0.4]))[0][1]
+    '60.0% of the points; purity 99.0%, between 93.5% and 100.0% (1 of 50 pairs differ)'
+    """
+    rows = []
+    for group in certificate.groups:
+        low, high = group.interval
+        purity = f"purity {group.purity:.1%}, " if group.n_pairs else "purity "
+        counted = f"{group.n_different} of {group.n_pairs} pairs differ"
+        line = (
+            f"{group.share:.1%} of the points; {purity}between {low:.1%} and "
+            f"{high:.1%} ({counted if group.n_pairs else 'no pair lies within it'})"
+        )
+        rows.append((f"group {group.name}", line))
+    return rows
 
 
 def one_group_line(error: float | None, name: str | None) -> str | None:

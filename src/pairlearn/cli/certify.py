@@ -12,6 +12,7 @@ from pairlearn.cli.judging import (
     BY_NATURE,
     assumed_noise,
     judged,
+    judged_kinds,
     more_than_two_kinds,
     note_on_noise,
     one_group_error,
@@ -29,8 +30,9 @@ from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.errors import TableError
-from pairlearn.trust.certify import weigh_all
+from pairlearn.trust.certify import how_many_kinds, weigh_all
 from pairlearn.trust.kept_pairs import LEAST_KEPT
+from pairlearn.trust.kinds import weigh_all_kinds
 from pairlearn.trust.noise import Noise, rates_of
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
     from pairlearn.files.tables.reading import Table
     from pairlearn.trust.certificate import Certificate
+    from pairlearn.trust.kinds_certificate import KindsCertificate
 
 __all__ = ["Certified", "certify_tables"]
 
@@ -49,6 +52,7 @@ _ABOUT_IDS = (
     "{} point(s) have the id of a point that the model learned from, but other "
     "features; if they are different points, give them different ids"
 )
+_ANY_NUMBER = "--kinds any gives one that holds for any number of kinds"
 # What to say if the model was made without groups, or if there are none now.
 _ABOUT_GROUPS = {
     True: "the model was trained without --group, so only groups of points with known "
@@ -65,7 +69,7 @@ class Certified:
 
     Attributes
     ----------
-    certificate : Certificate
+    certificate : Certificate or KindsCertificate
         The certificate.
     n_seen, n_shared : int
         Pairs with points that the model learnt from, or that equal such; and pairs left
@@ -73,14 +77,18 @@ class Certified:
     notes : list of str
         What to tell.
     one_group_error : float or None
-        The error of putting all points into one group, as the answers tell.
+        The error of putting all points into one group, as the answers tell; for two
+        kinds.
+    within_groups : bool
+        Whether the pairs may be random within groups only.
     """
 
-    certificate: Certificate
+    certificate: Certificate | KindsCertificate
     n_seen: int
     n_shared: int
     notes: list[str]
     one_group_error: float | None = None
+    within_groups: bool = False
 
 
 def certify_tables(
@@ -93,6 +101,8 @@ def certify_tables(
     confidence: float = 0.95,
     noise: Any = "auto",
     anytime: bool = False,
+    kinds: int | str | None = None,
+    within_groups: bool = False,
     seed: int = 0,
 ) -> Certified:
     """Estimate the error of a model from answers about pairs that it has not seen.
@@ -116,8 +126,11 @@ def certify_tables(
         As for :func:`pairlearn.certify`.
     noise : "auto", None, float, tuple or FlipRateEstimate
         How often these answers are wrong.
-    anytime : bool
+    anytime, kinds
         As for :func:`pairlearn.certify`.
+    within_groups : bool
+        Whether the pairs may be random within the groups of the model only. The shares
+        of the groups are then those in the table of points.
     seed : int
         Which of the pairs that share points are taken.
 
@@ -161,13 +174,25 @@ def certify_tables(
     if not (anytime and noise == "auto"):
         rates = assumed_noise(answered, noise, confidence)[1]
     assumed = Noise("unknown", rates_of(model)) if rates is None else rates
-    problem = more_than_two_kinds(answered, assumed)
+    several, limit = how_many_kinds(
+        model, given[kept].compact(), kinds, by_group=within_groups
+    )
+    problem = None if several else more_than_two_kinds(answered, assumed)
     if problem is not None:
-        raise TableError(f"{problem}. So there is no certificate")
-    certificate = judged(
-        model, given[kept], t[kept], assumed, notes,
-        confidence=confidence, anytime=anytime, doubtful=doubtful[kept],
-    )  # fmt: skip
+        raise TableError(f"{problem}. So there is no certificate; {_ANY_NUMBER}")
+    options: dict[str, Any] = {
+        "confidence": confidence,
+        "anytime": anytime,
+        "doubtful": doubtful[kept],
+    }
+    certificate: Certificate | KindsCertificate | None
+    if several:
+        options |= {"kinds": limit, "points": frame if within_groups else None}
+        certificate = judged_kinds(
+            model, given[kept], t[kept], assumed, notes, **options
+        )
+    else:
+        certificate = judged(model, given[kept], t[kept], assumed, notes, **options)
     if certificate is None:
         raise TableError(notes[-1])
     if recognised:
@@ -177,7 +202,8 @@ def certify_tables(
     n_shared = len(fresh) - len(kept)
     if n_shared:
         signs = np.sign(t[fresh])
-        certificate = weigh_all(
+        weigh: Any = weigh_all_kinds if several else weigh_all
+        certificate = weigh(
             model, given[fresh], signs, index[fresh], assumed, certificate
         )
         what = "point" if answered.points.group_column is None else "group"
@@ -189,7 +215,8 @@ def certify_tables(
         len(given) - len(fresh) + int(doubtful[kept].sum()),
         n_shared,
         notes,
-        one_group_error(answered, assumed),
+        None if several else one_group_error(answered, assumed),
+        within_groups,
     )
 
 

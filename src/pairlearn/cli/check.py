@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.cli.judging import more_than_two_kinds
+from pairlearn.cli.judging import kinds_evidence, more_than_two_kinds
 from pairlearn.cli.near_duplicates import note_on_near_duplicates
+from pairlearn.data.cycles import ManyKindsContradictions
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
+from pairlearn.trust.least_kinds import least_kinds
 from pairlearn.trust.noise import Noise
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Checked:
         (name, what it is) for each column of the points.
     notes : list of str
         What to tell.
+    many_kinds : bool
+        Whether there seem to be more than two kinds.
     """
 
     answered: AnsweredPairs
@@ -49,6 +53,7 @@ class Checked:
     n_contradictions: int
     columns: list[tuple[str, str]]
     notes: list[str]
+    many_kinds: bool = False
 
 
 def check_tables(
@@ -82,7 +87,17 @@ def check_tables(
     joined = sure.used_points()
     # A forest of the certain answers has one fewer links than points, in each tree.
     n_needed = len(joined) - len(np.unique(sure.components()[joined]))
-    found = given.contradictions(t)
+    evidence = kinds_evidence(answered)
+    problem = more_than_two_kinds(answered, Noise("unknown"))
+    if problem is None and evidence.refuted:
+        problem = (
+            f"{evidence.in_words()}. So there seem to be more than two kinds, or the "
+            "pairs were not drawn at random"
+        )
+    many = problem is not None
+    # Answers do not multiply if there are more kinds than two.
+    always = ManyKindsContradictions(given, t)
+    found = always if many else given.contradictions(t)
     ids, (left, right) = answered.points.ids, answered.index.T
     cycles = [
         [
@@ -96,7 +111,25 @@ def check_tables(
     n_redundant = int(certain.sum()) - n_needed
     n_implied = given.closure(t).n_answers
     n_disjoint = len(given.disjoint(random_state=0))
+    implied = [
+        ("redundant", f"{n_redundant:,} answers follow from the others"),
+        ("known answers", f"{n_implied:,} pairs, given or implied by others"),
+    ]
+    n_found, among = len(found), "however many kinds there are"
+    if many:
+        contradictions = f"{n_found:,} between pairs, {among}"
+    elif n_found:
+        contradictions = (
+            f"{n_found:,} between pairs if there are two kinds, {len(always):,} {among}"
+        )
+    else:
+        contradictions = "0 between pairs"
+    likely = [
+        ("kinds", "more than two are likely, see the notes"),
+        ("", least_kinds(given, t).in_words()),
+    ]
     facts = [
+        *(likely if many else []),
         ("points", f"{n_points:,}; {n_points - len(used):,} in no answered pair"),
         ("rows of answers", f"{answered.n_rows:,}; {answered.n_unsure:,} unsure"),
         (
@@ -108,15 +141,14 @@ def check_tables(
         ("", f"the largest has {int(sizes.max(initial=0)):,} points"),
         (
             "contradictions",
-            f"{len(found):,} between pairs"
+            contradictions
             + f"; {n_disagreeing:,} pairs have answers that disagree"
             * bool(n_disagreeing),
         ),
-        ("redundant", f"{n_redundant:,} answers follow from the others"),
-        ("known answers", f"{n_implied:,} pairs, given or implied by others"),
+        *([] if many else implied),
         ("for a certificate", f"{n_disjoint:,} pairs share no point with each other"),
     ]
-    rate = answered.flip_rate_at(0.99)
+    rate = answered.repeat_rate(0.99) if many else answered.flip_rate_at(0.99)
     if rate is not None:
         low, high = rate.interval
         told = (
@@ -125,8 +157,7 @@ def check_tables(
         )
         facts.append(("wrong answers", told))
     notes = answered.notes + [column.note for column in columns if column.note]
-    problem = more_than_two_kinds(answered, Noise("unknown"))
-    notes += [] if problem is None else [problem]
+    notes += [] if problem is None else [f"{problem}; pairlearn fit finds how many"]
     notes += note_on_near_duplicates(answered)
     return Checked(
         answered,
@@ -135,4 +166,5 @@ def check_tables(
         len(found),
         [(column.name, column.how) for column in columns],
         notes,
+        many,
     )

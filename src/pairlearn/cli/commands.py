@@ -31,15 +31,37 @@ def fit(
     classes: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B", help="Names of the two classes.", show_default="A,B"
+            metavar="A,B",
+            help="Names of the classes, as many as there are.",
+            show_default="A,B,...",
+        ),
+    ] = None,
+    kinds: Annotated[
+        str,
+        typer.Option(
+            metavar="K",
+            help="How many classes there are: a number, or auto: two, unless the "
+            "answers speak for more.",
+        ),
+    ] = "auto",
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table of a few points whose class is known: their ids, and a column "
+            "class. It names the groups; the model does not learn from it.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            show_default=False,
         ),
     ] = None,
     majority: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The class that has more than half of the points. This decides which "
-            "group gets which name.",
+            help="Of two classes, the one that has more than half of the points. This "
+            "decides which group gets which name.",
             show_default="names are given arbitrarily",
         ),
     ] = None,
@@ -70,6 +92,15 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    unlabeled: Annotated[
+        bool,
+        typer.Option(
+            "--unlabeled",
+            help="Also use the points that are in no pair, as far as held-out answers "
+            "show that it helps. Later answers about these points cannot test the "
+            "model.",
+        ),
+    ] = False,
     forget_points: Annotated[
         bool,
         typer.Option(
@@ -100,12 +131,18 @@ def fit(
         from pairlearn.cli.outputs import check_output, write_model
         from pairlearn.cli.show import Progress, show_fit, show_notes, show_written
 
-        check_output(out, "--out", (".skops",), (points, pairs))
+        read = (points, pairs) if labels is None else (points, pairs, labels)
+        check_output(out, "--out", (".skops",), read)
         if report is not None:
-            check_output(report, "--report", (".html", ".htm"), (points, pairs))
+            check_output(report, "--report", (".html", ".htm"), read)
             if report.resolve() == out.resolve():
                 raise OptionError("--report and --out are the same file")
-        names, largest = options.class_names(classes, majority)
+        n_kinds = options.kinds(kinds)
+        names, largest = options.class_names(classes, majority, n_kinds)
+        if labels is not None and names is not None:
+            raise OptionError(
+                "--labels names the classes, so leave out --classes and --majority"
+            )
         rate = options.noise_rates(noise)
         with Progress(quiet=quiet) as progress:
             progress.step("starting")
@@ -125,6 +162,9 @@ def fit(
                     suspicious=report is not None,
                     forget=forget_points,
                     before=out,
+                    kinds=n_kinds,
+                    labels=labels,
+                    unlabeled=unlabeled,
                 ),
                 progress.step,
             )
@@ -135,7 +175,7 @@ def fit(
         if quiet:
             show_notes(summary.notes, error=True)
             return
-        show_fit(summary, out, named=classes is not None or majority is not None)
+        show_fit(summary, out)
         if report is not None:
             show_written("Report", report)
 
@@ -215,6 +255,24 @@ def certify(
             "order in which they were answered. The interval is wider.",
         ),
     ] = False,
+    kinds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K|any",
+            help="How many kinds of points there are at most: a number, or any. By "
+            "default two for a model with two groups, and any number for others.",
+            show_default=False,
+        ),
+    ] = None,
+    within_groups: Annotated[
+        bool,
+        typer.Option(
+            "--within-groups",
+            help="The pairs were drawn at random within the groups that the model "
+            "predicts, not from all points. The shares of the groups are counted in "
+            "the table of points.",
+        ),
+    ] = False,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     *,
@@ -225,7 +283,8 @@ def certify(
     The pairs must be drawn at random. Pairs with points that the model has
     learned from are left out, and of pairs that share a point one is counted.
     These give the error and an interval around it, without a single class
-    label.
+    label. For more than two kinds it also shows, group by group, where the
+    errors are.
 
     Example:
 
@@ -257,6 +316,8 @@ def certify(
                 confidence=confidence,
                 noise=rate,
                 anytime=anytime,
+                kinds=options.number_of_kinds(kinds),
+                within_groups=within_groups,
                 seed=seed,
             )
         found.notes = notes + found.notes

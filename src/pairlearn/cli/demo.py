@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -76,7 +76,9 @@ def run(seed: int = 0) -> DemoResult:
         n_train_pairs=len(asked),
         seconds=seconds,
         assignment_p_value=clf[-1].assignment_.p_value,
-        certificates=[certify(clf, fresh[:m], t_fresh[:m]) for m in steps],
+        certificates=[
+            cast("Certificate", certify(clf, fresh[:m], t_fresh[:m])) for m in steps
+        ],
         true_error=float(np.mean(clf.predict(X[rest]) != y[rest])),
         classifier=clf,
         X=X[rest],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,36 +13,36 @@ import pairlearn
 from pairlearn.cli.certificate_words import LOPSIDED
 from pairlearn.cli.explain import changes_of_side
 from pairlearn.cli.judging import (
-    BY_NATURE,
     assumed_noise,
-    judged,
-    more_than_two_kinds,
+    judged_kinds,
+    kinds_evidence,
     note_on_noise,
     one_group_error,
     warnings_as_notes,
 )
+from pairlearn.cli.measuring import measure, measure_kept
+from pairlearn.cli.naming import letters, name_by_labels, names_as_before, rename
+from pairlearn.cli.other_points import encode_as, find_other_points
+from pairlearn.cli.several_kinds import judge_several
 from pairlearn.cli.summary import FitSummary
 from pairlearn.cli.training_points import (
-    find_equal_rows,
     groups_at,
     ids_at,
     make_fingerprints,
-    repeated_pairs,
 )
+from pairlearn.data.cycles import in_contradictory_cycle
 from pairlearn.files.tables.answered_pairs import read_answers
-from pairlearn.files.tables.encoder import make_encoder
 from pairlearn.files.tables.errors import TableError
 from pairlearn.models.auto import PairClassifier
 from pairlearn.models.compose import make_pair_pipeline
-from pairlearn.trust.certificate import make_certificate
-from pairlearn.trust.kept_pairs import LEAST_KEPT, keep_aside
-from pairlearn.trust.noise import Counts, Noise, rates_of
+from pairlearn.trust.kept_pairs import keep_aside
+from pairlearn.trust.noise import RIGHT, Noise, as_noise, rates_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pairlearn.data.types import Bools, Ints
+    from pairlearn.data.types import Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
     from pairlearn.files.tables.column_kinds import Column
     from pairlearn.files.tables.points import Points
@@ -62,10 +62,10 @@ class FitOptions:
 
     Attributes
     ----------
-    classes : tuple of str
-        Names of the two classes.
+    classes : tuple of str or None
+        Names of the classes; None: letters.
     majority : str or None
-        Which of them holds more than half of the points.
+        Which of two holds more than half of the points.
     noise : "auto", None, float or tuple
         As for PairClassifier.
     holdout : float
@@ -76,11 +76,18 @@ class FitOptions:
         Whether to look for suspicious answers.
     forget : bool
         Whether the model is to know nothing of the points that it learnt from.
+    unlabeled : bool
+        Whether points in no pair are used, too, where held-out answers speak for it.
     before : Path or None
         A model that this one replaces; groups keep its names, or it is told.
+    kinds : int or "auto"
+        How many classes there are; "auto": as many as the answers speak for. Names
+        say how many, too.
+    labels : Path or None
+        A table of points whose class is known, which names the groups.
     """
 
-    classes: tuple[str, str] = ("A", "B")
+    classes: tuple[str, ...] | None = None
     majority: str | None = None
     noise: Any = "auto"
     holdout: float = 0.2
@@ -88,6 +95,14 @@ class FitOptions:
     suspicious: bool = False
     forget: bool = False
     before: Path | None = None
+    unlabeled: bool = False
+    kinds: int | str = "auto"
+    labels: Path | None = None
+
+    @property
+    def n_kinds(self) -> int | str:
+        """How many classes there are, as far as anybody has said so."""
+        return self.kinds if self.classes is None else len(self.classes)
 
 
 def fit_tables(
@@ -121,30 +136,56 @@ def fit_tables(
     step("reading the tables")
     answered = _read(points, pairs, reading)
     given, t, notes = answered.pairs, answered.t, answered.notes
+    place = len(notes)
     rng = check_random_state(options.seed)
     not_kept, kept = _split(answered, options, rng)
     trained = not_kept[not_kept < len(answered)]
-    rates, known = assumed_noise(answered, options.noise)
+    others = np.arange(0)
+    if options.unlabeled:
+        others = find_other_points(answered, kept, rng)
+    two_kinds = options.n_kinds == 2 or (
+        options.n_kinds == "auto" and not _speaks_for_more(answered, options)
+    )
+    rates, known = assumed_noise(answered, options.noise, two_kinds=two_kinds)
     step(f"learning from {len(trained)} pair(s)")
-    model = _learn(answered, trained, rates, options)
-    notes += _names_as_before(model, given.X, options)
+    model = _learn(answered, trained, rates, options, others)
+    classes = tuple(model[-1].classes_.tolist())
+    notes[place:place] = notes_about_answers(answered, len(classes), options)
+    notes += names_as_before(
+        model, given.X, options.before, may_change=options.classes is None
+    )
+    if options.labels is not None:
+        notes += name_by_labels(model, options.labels, answered.points)
+        classes = tuple(model[-1].classes_.tolist())
     if options.forget:
         # What Python's `certify` would know the points by.
         del model[-1]._training_points
     step("testing the model")
     noise = Noise("unknown", rates_of(model)) if known is None else known
-    certificate = _test(model, answered, trained, kept, noise, options)
+    learnt = np.union1d(given[trained].used_points(), others)
+    certificate = answer_error = kinds_certificate = None
+    if len(classes) == 2:
+        certificate = measure(
+            model, answered, trained, learnt, kept, noise, holdout=options.holdout
+        )
+    else:
+        pairs_kept, t_kept = answered.with_unsure
+        answer_error = judge_several(model, pairs_kept[kept], t_kept[kept], notes)
+        if len(kept):
+            kinds_certificate = measure_kept(
+                judged_kinds, model, answered, learnt, kept, noise
+            )
     # It has served, and is not for files.
     model[-1]._held_out = None
     if known is None:
         notes += note_on_noise(model, certificate)
-    shares = _shares(model, given.X, options, rng)
+    shares = _shares(model, given.X, rng)
     notes += _notes_about_model(model, shares, certificate, options)
     importance = changes_of_side(model, given.X, options.seed)
     suspicious = None
     if options.suspicious and max(shares.values()) <= LOPSIDED:
         step("looking for suspicious answers")
-        suspicious = _suspicious(answered, options.seed)
+        suspicious = _suspicious(answered, options.seed, len(classes))
     summary = FitSummary(
         model=model,
         points=given.X,
@@ -159,27 +200,32 @@ def fit_tables(
         columns=[(column.name, _how(column)) for column in answered.points.columns],
         source={"points": points.name, "pairs": pairs.name},
         seconds=time.perf_counter() - start,
-        classes=options.classes,
+        classes=classes,
         importance=importance,
         version=pairlearn.__version__,
         majority=options.majority,
         shares=shares,
-        one_group_error=one_group_error(answered, noise),
+        one_group_error=one_group_error(answered, noise) if len(classes) == 2 else None,
+        kinds=model[-1].kinds_,
+        answer_error=answer_error,
+        kinds_certificate=kinds_certificate,
+        # Of several groups, only labelled points tell which is which.
+        named=options.labels is not None
+        or (options.classes is not None and len(classes) == 2),
     )
-    return summary, about(summary, answered, not_kept, options)
+    return summary, about(summary, answered, not_kept, options, others)
 
 
 def _read(points: Path, pairs: Path, reading: Mapping[str, Any]) -> AnsweredPairs:
     """Read the tables, and refuse answers of one kind."""
     answered = read_answers(points, pairs, **reading)
     answered.notes += [c.note for c in answered.points.columns if c.note]
-    answered.notes += notes_about_answers(answered)
     t = answered.t
     if len(t) < 2 or np.all(t > 0) or np.all(t < 0):
         only = "same" if np.all(t > 0) else "different"
         raise TableError(
             f"{pairs.name} holds {len(t)} pair(s), and all are answered '{only}'; "
-            "both kinds of answers are needed to tell two classes apart"
+            "both kinds of answers are needed to tell classes apart"
         )
     return answered
 
@@ -218,12 +264,17 @@ def _split(answered: AnsweredPairs, options: FitOptions, rng: Any) -> tuple[Ints
 
 
 def _learn(
-    answered: AnsweredPairs, trained: Ints, noise: Any, options: FitOptions
+    answered: AnsweredPairs,
+    trained: Ints,
+    noise: Any,
+    options: FitOptions,
+    others: Ints,
 ) -> Any:
-    """Return a model that has learnt from some of the pairs."""
+    """Return a model that has learnt from some of the pairs, and perhaps others."""
     model = make_pair_pipeline(
         answered.points.make_encoder(),
         PairClassifier(
+            n_classes=options.n_kinds,
             classes=options.classes,
             majority=options.majority,
             noise=noise,
@@ -234,133 +285,42 @@ def _learn(
     if answered.points.group_column is not None:
         names = np.array(answered.points.group_names, dtype=object)
         more["pairclassifier__groups"] = names[answered.index[trained]]
+    if len(others):
+        more["pairclassifier__unlabeled"] = encode_as(answered, trained, others)
     with warnings_as_notes(answered.notes):
-        return model.fit(answered.pairs[trained], answered.t[trained], **more)
+        model.fit(answered.pairs[trained], answered.t[trained], **more)
+    if options.classes is None:
+        rename(model, letters(model[-1].n_classes_))
+    return model
 
 
-def _names_as_before(model: Any, frame: Any, options: FitOptions) -> list[str]:
-    """Give groups without names those of the model that is replaced, or tell.
-
-    Which group is called A is arbitrary, and more answers may turn it round.
-    """
-    if options.before is None or not options.before.is_file():
-        return []
-    from pairlearn import load
-
-    some = frame.iloc[:_SHARE_POINTS]
-    try:
-        with warnings_as_notes([]):
-            said = load(options.before).predict(some)
-    except (ValueError, TypeError, KeyError, AttributeError, OSError):
-        # Not a model, or one of other columns: there are no names to keep.
-        return []
-    if not set(said) <= set(options.classes):
-        return []
-    if np.mean(np.asarray(said) == model.predict(some)) >= 0.5:
-        return []
-    if options.majority is None and options.classes == ("A", "B"):
-        # The last step settles the names, and nobody has asked for others.
-        model[-1]._flip()
-        return []
-    note = (
-        f"the names of the two groups are swapped: what {options.before.name}, which "
-        f"this model replaces, called {options.classes[0]} is now called "
-        f"{options.classes[1]}; check some points that you know"
-    )
-    return [note]
+def _speaks_for_more(answered: AnsweredPairs, options: FitOptions) -> bool:
+    """Return whether the answers alone speak for more than two kinds."""
+    noise = options.noise
+    known = RIGHT if noise in ("auto", None) else as_noise(noise).rates
+    return kinds_evidence(answered, known).doubtful
 
 
-def _test(
-    model: Any,
-    answered: AnsweredPairs,
-    trained: Ints,
-    kept: Ints,
-    noise: Noise,
-    options: FitOptions,
-) -> Certificate | None:
-    """Return the certificate of a model, and note what it rests on."""
-    notes = answered.notes
-    problem = more_than_two_kinds(answered, noise)
-    if problem is not None:
-        notes.append(f"{problem}. So there is no certificate")
-        return None
-    if len(kept):
-        pairs, t = answered.with_unsure
-        doubtful, repeat = _doubtful(answered, trained, kept)
-        # By their ids these points are others than those of the training.
-        unseen: bool | None = not doubtful.any()
-        if repeat and np.sum(~doubtful) < LEAST_KEPT:
-            notes.append(BY_NATURE.format(int(doubtful.sum()), len(kept)))
-            doubtful[:], unseen = False, None
-        found = judged(model, pairs[kept], t[kept], noise, notes, doubtful=doubtful)
-        return None if found is None else replace(found, unseen=unseen)
-    certificate = _cross_validated(model[-1], answered, trained, noise)
-    if options.holdout:
-        outcome = (
-            "there is no certificate"
-            if certificate is None
-            else "the certificate is only an estimate, from cross-validation"
-        )
-        notes.append(
-            "there are too few pairs, or too many that share points, to keep some "
-            f"aside: {outcome}. For a guarantee, collect answers about fresh random "
-            "pairs and run pairlearn certify"
-        )
-    if certificate is not None and len(answered.unsure):
-        notes.append(
-            f"the estimate does not count the {len(answered.unsure)} unsure pair(s), "
-            "which are likely to be hard: over all pairs the error is probably higher"
-        )
-    return certificate
-
-
-def _cross_validated(
-    clf: PairClassifier, answered: AnsweredPairs, trained: Ints, noise: Noise
-) -> Certificate | None:
-    """Return the estimate of a fit, for what is known here about wrong answers."""
-    if clf.certificate_ is None or clf._held_out is None:
-        return None
-    numbers, says = clf._held_out
-    t = np.sign(answered.with_unsure[1][trained[numbers]])
-    return make_certificate(Counts.of(says, t), noise, 0.95, cross_validated=True)
-
-
-def _doubtful(answered: AnsweredPairs, trained: Ints, kept: Ints) -> tuple[Bools, bool]:
-    """Tell which kept pairs have a point that equals one of another pair.
-
-    Of a training pair, or of a kept pair that counts already. And whether rows repeat
-    by nature, so that this says little.
-    """
-    pairs = answered.with_unsure[0]
-    used = pairs.used_points()
-    with warnings_as_notes([]):
-        encoder = make_encoder(answered.points.columns)
-        encoded = np.asarray(encoder.fit_transform(pairs.X.iloc[used]))
-    equal = find_equal_rows(encoded, used, pairs.n_points)
-    learnt = np.zeros(pairs.n_points, dtype=bool)
-    learnt[equal.group[pairs.index[trained]]] = True
-    doubtful = np.asarray(learnt[equal.group[pairs.index[kept]]].any(axis=1))
-    fresh = np.flatnonzero(~doubtful)
-    doubtful[fresh] = repeated_pairs(equal, pairs.index[kept[fresh]])
-    return doubtful, equal.repeat
-
-
-def notes_about_answers(answered: AnsweredPairs) -> list[str]:
+def notes_about_answers(
+    answered: AnsweredPairs, n_kinds: int, options: FitOptions
+) -> list[str]:
     """Return sentences about contradictions and about points without answers."""
     pairs = answered.pairs
     notes = []
-    found = pairs.contradictions(answered.t)
-    if len(found):
-        cycle = found[0]
-        lines = ", ".join(str(answered.lines[k][0]) for k in cycle[:6].tolist())
-        more = ", ..." if len(cycle) > 6 else ""
-        notes.append(
-            f"{len(found)} answer(s) contradict others if there are two classes. For "
-            f"example, the answers in lines {lines}{more} cannot all be right; "
-            "pairlearn check shows them"
+    if n_kinds == 2:
+        notes += _note_on_contradictions(answered)
+    else:
+        found = in_contradictory_cycle(
+            pairs.n_points, pairs.index, np.asarray(answered.t), n_kinds
         )
+        if found.any():
+            notes.append(
+                f"{found.sum()} answers are part of contradictions, however many "
+                "classes there are: two points that others join as the same are "
+                "called different; pairlearn check shows them"
+            )
     n_without = pairs.n_points - len(pairs.used_points())
-    if n_without:
+    if n_without and not options.unlabeled:
         notes.append(
             f"{n_without} of {pairs.n_points} points are in no answered pair; the "
             "model does not learn from them"
@@ -368,11 +328,27 @@ def notes_about_answers(answered: AnsweredPairs) -> list[str]:
     return notes
 
 
-def _shares(model: Any, frame: Any, options: FitOptions, rng: Any) -> dict[str, float]:
+def _note_on_contradictions(answered: AnsweredPairs) -> list[str]:
+    found = answered.pairs.contradictions(answered.t)
+    if not len(found):
+        return []
+    cycle = found[0]
+    lines = ", ".join(str(answered.lines[k][0]) for k in cycle[:6].tolist())
+    more = ", ..." if len(cycle) > 6 else ""
+    note = (
+        f"{len(found)} answer(s) contradict others if there are two classes. For "
+        f"example, the answers in lines {lines}{more} cannot all be right; "
+        "pairlearn check shows them"
+    )
+    return [note]
+
+
+def _shares(model: Any, frame: Any, rng: Any) -> dict[str, float]:
     """Return the share of the points in each group, from some of them."""
     some = rng.permutation(len(frame))[:_SHARE_POINTS]
     predicted = model.predict(frame.iloc[np.sort(some)])
-    return {name: float(np.mean(predicted == name)) for name in options.classes}
+    names = model[-1].classes_.tolist()
+    return {name: float(np.mean(predicted == name)) for name in names}
 
 
 def _notes_about_model(
@@ -407,7 +383,7 @@ def _notes_about_model(
     return notes
 
 
-def _suspicious(answered: AnsweredPairs, seed: int) -> Any:
+def _suspicious(answered: AnsweredPairs, seed: int, n_kinds: int) -> Any:
     """Rank the answers by a linear model, which is made in a moment, for each fold."""
     from sklearn.preprocessing import StandardScaler
 
@@ -416,7 +392,7 @@ def _suspicious(answered: AnsweredPairs, seed: int) -> Any:
     linear = make_pair_pipeline(
         answered.points.make_encoder(),
         StandardScaler(),
-        MCLClassifier(random_state=seed),
+        MCLClassifier(n_classes=n_kinds, random_state=seed),
     )
     with warnings_as_notes([]):
         return suspicious_answers(linear, answered.pairs, answered.t, random_state=seed)
@@ -427,13 +403,17 @@ def _how(column: Column) -> str:
 
 
 def about(
-    summary: FitSummary, answered: AnsweredPairs, not_kept: Ints, options: FitOptions
+    summary: FitSummary,
+    answered: AnsweredPairs,
+    not_kept: Ints,
+    options: FitOptions,
+    others: Ints,
 ) -> dict[str, Any]:
     """Return what is stored beside a model, for the commands that use it."""
     points, certificate = answered.points, summary.certificate
     # Unsure pairs that were not kept aside are no fresh ones either: if certify counted
     # them, but not the sure ones beside them, most of its pairs might be unsure.
-    rows = answered.with_unsure[0][not_kept].used_points()
+    rows = np.union1d(answered.with_unsure[0][not_kept].used_points(), others)
     return {
         "made by": "pairlearn fit",
         "id": points.id_column,
@@ -454,6 +434,10 @@ def about(
             if certificate.bolder_interval is None
             else list(certificate.bolder_interval),
         },
+        "answer error": None
+        if summary.answer_error is None
+        else asdict(summary.answer_error)
+        | {"interval": list(summary.answer_error.interval)},
         "importance": None
         if summary.importance is None
         else [[name, share] for name, share in summary.importance],
@@ -470,6 +454,8 @@ def _fingerprint(
     """Return fingerprints of the points that the model learnt from."""
     encoded = np.asarray(model[0].transform(points.frame.iloc[rows]))
     # Not whether there is a page, or was a model before: that makes no other model.
-    secret = asdict(options) | {"suspicious": None, "before": None}
+    # The points say what was seen, as far as it is stored.
+    secret = asdict(options) | {"suspicious": None, "before": None, "labels": None}
+    del secret["unlabeled"]
     groups = groups_at(points, rows)
     return make_fingerprints(encoded, ids_at(points, rows), secret, groups)

@@ -11,23 +11,31 @@ import numpy as np
 
 from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.trust.certificate import prior_from_answers
-from pairlearn.trust.certify import doubt_in_words, judge
+from pairlearn.trust.certify import judge
 from pairlearn.trust.flip_rates import growth_of_majorities, majority_rates
+from pairlearn.trust.kinds import judge_kinds
+from pairlearn.trust.known_points import doubt_in_words
+from pairlearn.trust.more_kinds import two_kinds_evidence
 from pairlearn.trust.noise import RIGHT, FlipRateEstimate, Noise, as_noise, rates_of
 from pairlearn.trust.sample_checks import MoreKindsError, refuse_more_kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
     from pairlearn.trust.certificate import Certificate
+    from pairlearn.trust.kinds_certificate import KindsCertificate
+    from pairlearn.trust.more_kinds import KindsEvidence
+    from pairlearn.trust.noise import Rates
 
 __all__ = [
     "BY_NATURE",
     "assumed_noise",
     "judged",
+    "judged_kinds",
+    "kinds_evidence",
     "more_than_two_kinds",
     "note_on_noise",
     "one_group_error",
@@ -45,18 +53,24 @@ _TOO_NOISY = 0.45
 
 
 def assumed_noise(
-    answered: AnsweredPairs, noise: Any, confidence: float = 0.95
+    answered: AnsweredPairs,
+    noise: Any,
+    confidence: float = 0.95,
+    *,
+    two_kinds: bool = True,
 ) -> tuple[Any, Noise | None]:
     """Return how often answers are wrong: for learning, and for the certificate.
 
     What is said on the command line holds. Otherwise repeated answers and triangles
     tell, if they show that some answers are wrong, with a fifth of the risk that the
-    certificate may take; else nothing is known, and the second is None.
+    certificate may take; else nothing is known, and the second is None. Triangles tell
+    only if there are two kinds.
     """
     if noise != "auto":
         known = as_noise(noise, cautious=True)
         return noise_for_learning(noise), _of_majorities(known, answered)
-    found = answered.flip_rate_at(1 - (1 - confidence) / 5)
+    measure = answered.flip_rate_at if two_kinds else answered.repeat_rate
+    found = measure(1 - (1 - confidence) / 5)
     if found is None or found.interval[0] <= 0 or (found.most or 0.0) >= _TOO_NOISY:
         return "auto", None
     low, high = found.interval
@@ -100,6 +114,29 @@ def judged(
     model: Any, pairs: Pairs, t: Floats, noise: Noise, notes: list[str], **options: Any
 ) -> Certificate | None:
     """Return a certificate, or note why there is none; note what it rests on."""
+    found: Certificate | None = _noted(judge, model, pairs, t, noise, notes, options)
+    return found
+
+
+def judged_kinds(
+    model: Any, pairs: Pairs, t: Floats, noise: Noise, notes: list[str], **options: Any
+) -> KindsCertificate | None:
+    """Return one for any number of kinds, or note why there is none."""
+    found: KindsCertificate | None = _noted(
+        judge_kinds, model, pairs, t, noise, notes, options
+    )
+    return found
+
+
+def _noted(
+    judging: Callable[..., Any],
+    model: Any,
+    pairs: Pairs,
+    t: Floats,
+    noise: Noise,
+    notes: list[str],
+    options: dict[str, Any],
+) -> Any:
     divided = int(np.sum((np.abs(t) != 1) & (t != 0)))
     if divided:
         notes.append(
@@ -108,7 +145,7 @@ def judged(
         )
     with warnings_as_notes(notes):
         try:
-            found = judge(model, pairs.compact(), np.sign(t), noise, **options)
+            found = judging(model, pairs.compact(), np.sign(t), noise, **options)
         except ValueError as problem:
             notes.append(f"{in_options(str(problem))}. So there is no certificate")
             return None
@@ -130,6 +167,12 @@ def more_than_two_kinds(answered: AnsweredPairs, noise: Noise) -> str | None:
     return None
 
 
+def kinds_evidence(answered: AnsweredPairs, rates: Rates = RIGHT) -> KindsEvidence:
+    """Return what the answers alone say about whether there are two kinds."""
+    things = answered.points.groups[answered.index]
+    return two_kinds_evidence(answered.pairs, answered.t, rates, things)
+
+
 def _sharing_nothing(answered: AnsweredPairs, pairs: Pairs) -> Ints:
     """Return the numbers of pairs that share no point, and no group."""
     index = answered.points.groups[pairs.index]
@@ -137,7 +180,9 @@ def _sharing_nothing(answered: AnsweredPairs, pairs: Pairs) -> Ints:
     return disjoint_pairs(int(index.max(initial=0)) + 1, index, order)
 
 
-def note_on_noise(model: Any, certificate: Certificate | None) -> list[str]:
+def note_on_noise(
+    model: Any, certificate: Certificate | KindsCertificate | None
+) -> list[str]:
     """Return a sentence on what a certificate makes of rates that were not given."""
     r1, r0 = rates = rates_of(model)
     if certificate is None or rates == RIGHT:
@@ -165,6 +210,9 @@ def in_options(message: str) -> str:
     """Return a message of the library in the words of the command line."""
     message = message.replace("pass noise=None", "say --noise none")
     message = message.replace("with flip_rates", "with --noise R1,R0")
+    message = message.replace("certify(..., points=X)", "say --within-groups")
+    message = message.replace("pass points=X", "say --within-groups")
+    message = message.replace("kinds='any' gives", "--kinds any gives")
     message = message.replace("flip_rates seem", "--noise seems")
     return message.replace("n_classes=2", "two").replace("classifier", "model")
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["Id", "ModelFile", "PairsFile", "PointsFile", "Quiet", "Seed"]
-__all__ += ["class_names", "noise_rates", "reads_tables", "table_file"]
+__all__ += ["class_names", "kinds", "noise_rates", "reads_tables", "table_file"]
+
+MOST_KINDS = 60
 
 
 def table_file(metavar: str, what: str) -> Any:
@@ -124,28 +126,60 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def kinds(said: str) -> int | str:
+    """Return how many kinds there are, or "auto"."""
+    word = said.strip().casefold()
+    if word == "auto":
+        return word
+    if not word.isdecimal() or not 2 <= int(word) <= MOST_KINDS:
+        raise OptionError(
+            f"--kinds {said!r} must be auto, or a whole number from 2 to {MOST_KINDS}"
+        )
+    return int(word)
+
+
 def class_names(
-    listed: str | None, majority: str | None
-) -> tuple[tuple[str, str], str | None]:
-    """Return the names of the two classes, and which is the larger."""
+    listed: str | None, majority: str | None, n_kinds: int | str = "auto"
+) -> tuple[tuple[str, ...] | None, str | None]:
+    """Return the names of the classes, or None, and which of two is the larger.
+
+    Names say how many classes there are, and so does the larger of two.
+    """
+    if majority is not None and n_kinds not in ("auto", 2):
+        raise OptionError(
+            f"--majority names one of two classes, but --kinds is {n_kinds}; use "
+            "--labels to name them"
+        )
     if listed is None:
         if majority is None:
-            return ("A", "B"), None
+            return None, None
         name = majority.strip()
         if not name:
             raise OptionError("--majority must name a class")
         return (f"not {name}", name), name
     names = [name.strip() for name in listed.split(",")]
-    if len(names) != 2 or not all(names) or names[0] == names[1]:
+    wanted = 2 if majority is not None else n_kinds
+    fits = len(names) >= 2 if wanted == "auto" else len(names) == wanted
+    if not fits or not all(names) or len(set(names)) < len(names):
+        how_many = {"auto": "two or more", 2: "two"}.get(wanted, str(wanted))
         raise OptionError(
-            f"--classes {listed!r} must be two different names with a comma between "
-            "them, such as --classes ill,healthy"
+            f"--classes {listed!r} must be {how_many} different names with a comma "
+            "between them, such as --classes ill,healthy"
         )
     if majority is not None and majority.strip() not in names:
         raise OptionError(
             f"--majority {majority!r} must be one of the classes, {' or '.join(names)}"
         )
-    return (names[0], names[1]), None if majority is None else majority.strip()
+    return tuple(names), None if majority is None else majority.strip()
+
+
+def number_of_kinds(said: str | None) -> int | str | None:
+    """Return how many kinds there are at most: a number, "any", or None."""
+    if said is None or said.strip().casefold() == "any":
+        return said and "any"
+    if not said.strip().isdecimal() or int(said) < 2:
+        raise OptionError(f"--kinds {said!r} must be any, or a number from 2 on")
+    return int(said)
 
 
 def noise_rates(said: str) -> Any:

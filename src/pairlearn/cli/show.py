@@ -12,10 +12,16 @@ from rich.text import Text
 from pairlearn.cli.certificate_words import (
     caveats,
     error_line,
+    group_rows,
+    kinds_caveats,
+    kinds_source_line,
     lopsided_group,
     one_group_line,
     source_line,
 )
+from pairlearn.cli.naming import listed
+from pairlearn.cli.several_kinds import headline
+from pairlearn.trust.kinds_certificate import KindsCertificate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +111,31 @@ def _error_rows(
     return [("error", error_line(certificate)), *(("", line) for line in lines)]
 
 
-def show_fit(summary: FitSummary, model: Path, *, named: bool) -> None:
+def _kinds_rows(certificate: KindsCertificate) -> list[tuple[str, str]]:
+    """Return the error, what it rests on, and the groups one by one."""
+    lines = [kinds_source_line(certificate), *kinds_caveats(certificate)]
+    error = f"{certificate.error:.1%}, {certificate.range_in_words()}"
+    return [("error", error), *(("", line) for line in lines), *group_rows(certificate)]
+
+
+def _several_rows(summary: FitSummary) -> list[tuple[str, str]]:
+    """Return what is known of a model of more than two kinds."""
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in summary.shares.items())
+    rows = [("kinds", f"{len(summary.classes)}: {shares} of the points")]
+    if summary.answer_error is not None:
+        rows += [
+            ("pair error", summary.answer_error.in_words()),
+            ("", "the share of answers kept aside that the model contradicts: an"),
+            ("", "error of answers about pairs, not of points"),
+        ]
+    if summary.kinds_certificate is None:
+        rows.append(("error", "unknown, see the notes"))
+    else:
+        rows += _kinds_rows(summary.kinds_certificate)
+    return rows
+
+
+def show_fit(summary: FitSummary, model: Path) -> None:
     """Print the outcome of a fit."""
     n_same = int((summary.t > 0).sum())
     n_different = len(summary.pairs) - n_same
@@ -113,10 +143,12 @@ def show_fit(summary: FitSummary, model: Path, *, named: bool) -> None:
         ("points", f"{len(summary.ids):,}, {summary.points.shape[1]} columns"),
         ("pairs", f"{len(summary.t):,}: {n_same:,} same, {n_different:,} different"),
     ]
-    alone = lopsided_group(summary)
-    if alone is not None:
-        _say(alone, style="bold")
-    if summary.certificate is None:
+    for said in (headline(summary), lopsided_group(summary)):
+        if said is not None:
+            _say(said, style="bold")
+    if len(summary.classes) > 2:
+        rows += _several_rows(summary)
+    elif summary.certificate is None:
         rows.append(("error", "unknown, see the notes"))
     else:
         rows += _error_rows(
@@ -130,7 +162,13 @@ def show_fit(summary: FitSummary, model: Path, *, named: bool) -> None:
     if summary.notes:
         _say("Notes on the data:")
         show_notes(summary.notes)
-    if not named:
+    if not summary.named and len(summary.classes) > 2:
+        _say(
+            f"The groups are called {listed(summary.classes)} by their size alone, the "
+            "largest first. To name them, give a table of a few points whose class you "
+            "know: --labels FILE."
+        )
+    elif not summary.named:
         _say(
             "The two groups are called A and B in no particular order. To name them, "
             "use --classes NAME,NAME, and --majority NAME for the larger one."
@@ -162,12 +200,16 @@ def show_predicted(found: Predicted, out: Path) -> None:
 
 def show_certified(found: Certified) -> None:
     """Print a certificate."""
-    first, *rest = _error_rows(found.certificate, found.one_group_error, None)
-    _table([first, ("", "up to swapping the two classes"), *rest])
+    if isinstance(found.certificate, KindsCertificate):
+        _table(_kinds_rows(found.certificate))
+    else:
+        first, *rest = _error_rows(found.certificate, found.one_group_error, None)
+        _table([first, ("", "up to swapping the two classes"), *rest])
     if found.notes:
         show_notes(found.notes)
+    drawn = "at random within the groups" if found.within_groups else "at random"
     _say(
-        "This holds if the pairs were drawn at random from the points that the model "
+        f"This holds if the pairs were drawn {drawn} from the points that the model "
         "is used for, and if no two of them are about one thing (several rows of one "
         "patient, say; --group tells which)."
     )
@@ -190,7 +232,12 @@ def show_checked(found: Checked) -> None:
     """Print what the answers are like."""
     _table(found.facts)
     for cycle in found.cycles:
-        _say("Contradiction: with two classes, these answers cannot all be right:")
+        among = (
+            "however many classes there are"
+            if found.many_kinds
+            else ("with two classes")
+        )
+        _say(f"Contradiction: {among}, these answers cannot all be right:")
         for line, left, right, answer in cycle[:8]:
             said = _SAID.get(answer, f"{answer:+g}")
             _say(f"  line {line}: {left} and {right} are {said}")

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pairlearn.cli.several_kinds import AnswerError
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats
     from pairlearn.trust.certificate import Certificate
+    from pairlearn.trust.kinds_certificate import KindsCertificate
 
 __all__ = ["FitSummary"]
 
@@ -34,6 +36,8 @@ class FitSummary:
         Their answers.
     certificate : Certificate or None
         The error, from pairs kept aside, or else cross-validated.
+    kinds_certificate : KindsCertificate or None
+        The error and the purity of each group, for more than two kinds.
     certificate_pairs : int
         How many pairs were kept aside for it; 0 if it is cross-validated.
     candidates : Candidates or None
@@ -49,7 +53,7 @@ class FitSummary:
     seconds : float
         How long it took.
     classes : tuple of str
-        The names of the two classes.
+        The names of the classes.
     importance : list of tuple or None
         (column, share of points that change sides when it is shuffled), the largest
         first.
@@ -62,6 +66,13 @@ class FitSummary:
     one_group_error : float or None
         The error of putting all points into one group, as the answers tell; None if
         they do not look like answers about two kinds.
+    kinds : Kinds or None
+        How the number of classes was found; None if it was given.
+    answer_error : AnswerError or None
+        For more than two classes, how often the model contradicts answers that were
+        kept aside.
+    named : bool
+        Whether somebody has named the classes.
     digest : str
         SHA-256 digest of the model file; empty if it is not written.
     """
@@ -72,6 +83,7 @@ class FitSummary:
     pairs: Pairs
     t: Floats
     certificate: Certificate | None = None
+    kinds_certificate: KindsCertificate | None = None
     certificate_pairs: int = 0
     candidates: Any = None
     suspicious: Any = None
@@ -79,10 +91,13 @@ class FitSummary:
     columns: list[tuple[str, str]] = field(default_factory=list)
     source: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
-    classes: tuple[str, str] = ("A", "B")
+    classes: tuple[str, ...] = ("A", "B")
     importance: list[tuple[str, float]] | None = None
     version: str = ""
     majority: str | None = None
     shares: dict[str, float] = field(default_factory=dict)
     one_group_error: float | None = None
+    kinds: Any = None
+    answer_error: AnswerError | None = None
+    named: bool = False
     digest: str = ""

@@ -12,7 +12,8 @@ exactly one of its answers is "different".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +21,10 @@ from pairlearn.data.graph import Contradictions, spanning_forest
 
 if TYPE_CHECKING:
     from pairlearn.data.graph import SpanningForest
+    from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Bools, Floats, Ints
 
-__all__ = ["in_contradictory_cycle"]
+__all__ = ["ManyKindsContradictions", "in_contradictory_cycle"]
 
 
 def in_contradictory_cycle(
@@ -76,6 +78,49 @@ def in_contradictory_cycle(
     found[refuted] = True
     found[same] = np.isin(blocks.of_pairs(), list(through))
     return found
+
+
+class ManyKindsContradictions(Sequence["Ints"]):
+    """Answers "different" about points that answers "same" join, with a cycle for each.
+
+    These contradict each other however many kinds there are.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The pairs.
+    t : ndarray of shape (n_pairs,)
+        The answers; only certain ones (-1 or +1) take part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn import Pairs
+    >>> pairs = Pairs(np.zeros((3, 1)), [[0, 1], [1, 2], [0, 2]])
+    >>> ManyKindsContradictions(pairs, np.array([1.0, 1.0, -1.0]))[0]
+    array([2, 1, 0])
+    >>> len(ManyKindsContradictions(pairs, -np.ones(3)))
+    0
+    """
+
+    def __init__(self, pairs: Pairs, t: Floats) -> None:
+        self._index = pairs.index
+        self._same = np.flatnonzero(t == 1)
+        self._forest = spanning_forest(pairs.n_points, pairs.index[self._same])
+        component = self._forest.component[pairs.index]
+        joined = component[:, 0] == component[:, 1]
+        self.refuted = np.flatnonzero((t == -1) & joined)
+
+    def __len__(self) -> int:
+        return len(self.refuted)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(len(self)))]
+        k = self.refuted[number]
+        i, j = self._index[k]
+        way = self._forest.path(int(j), int(i))
+        return np.array([k, *self._same[way]])
 
 
 class _Blocks:

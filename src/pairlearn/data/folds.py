@@ -163,7 +163,9 @@ def joined_points(pairs: Pairs, groups: ArrayLike) -> Pairs:
     return Pairs(np.zeros((n_points, 1)), index)
 
 
-def point_folds(pairs: Pairs, n_splits: int, rng: RandomState | None) -> Ints:
+def point_folds(
+    pairs: Pairs, n_splits: int, rng: RandomState | None, *, scatter: bool = False
+) -> Ints:
     """Return the fold of each point, such that few pairs cross.
 
     Points without pairs are in no fold (-1).
@@ -176,6 +178,9 @@ def point_folds(pairs: Pairs, n_splits: int, rng: RandomState | None) -> Ints:
         Number of folds.
     rng : RandomState or None
         Source of the order in which components are dealt out; None: as they come.
+    scatter : bool
+        Whether the points of components that are too large for a fold are dealt out
+        one by one, whatever pairs cross.
 
     Returns
     -------
@@ -201,7 +206,11 @@ def point_folds(pairs: Pairs, n_splits: int, rng: RandomState | None) -> Ints:
             fold_of_component[c] = k
             heapq.heappush(load, (filled + int(n_pairs_of[c]), k))
     fold = fold_of_component[forest.component]
+    where = np.argsort(names)
     for c in np.flatnonzero(large):
         members = forest.order[forest.component[forest.order] == c]
+        if scatter and rng is not None:
+            # In an order that does not depend on how the points are connected.
+            members = names[rng.permutation(np.sort(where[members]))]
         fold[members] = np.arange(len(members)) * n_splits // len(members)
     return fold[names]

@@ -119,14 +119,8 @@ class LinearObjective(ABC):
 
     @property
     def value_at_zero(self) -> float:
-        """The objective without weights.
-
-        All scores are zero then, so one term with the coefficients of all will do.
-        """
-        zeros = np.zeros(1 if self.n_outputs == 1 else (1, self.n_outputs))
-        scores = [zeros] * self.risk_sum.points_per_term
-        totals = self.risk_sum.coefficients.totals()
-        return float(self.risk.value_and_gradient(*scores, *totals)[0])
+        """The objective without weights."""
+        return float(self.risk_sum.value_at_zero(self.risk, self.n_outputs))
 
     @property
     def first_sample(self) -> int:
@@ -220,7 +214,8 @@ class LinearObjective(ABC):
         sum.
         """
         here = self.points.in_one_place and self.n_outputs == 1
-        return here and is_additive(self.risk) and self.smooth
+        sums = is_additive(self.risk) and self.risk_sum.additive
+        return here and sums and self.smooth
 
     def curvature(self, u: Floats) -> Floats:
         """Return the second derivatives of J at u; they count as an evaluation."""

@@ -33,6 +33,7 @@ __all__ = [
     "Solution",
     "best_length",
     "cluster_embedding",
+    "cluster_groups",
     "cluster_weights",
     "directions",
     "eigenvectors",
@@ -160,10 +161,17 @@ def cluster_weights(Z: Floats, embedding: Floats, n_classes: int, seed: int) -> 
     -------
     ndarray of shape (size, n_classes)
     """
-    groups = KMeans(n_classes, n_init=1, random_state=seed).fit(embedding).labels_
+    groups = cluster_groups(embedding, n_classes, seed)
     member = np.eye(n_classes)[groups]
     ridge = Z.T @ Z + 0.1 * len(Z) * np.eye(Z.shape[1])
     return np.asarray(np.linalg.solve(ridge, Z.T @ (member - member.mean(axis=0))))
+
+
+def cluster_groups(embedding: Floats, n_classes: int, seed: int) -> Ints:
+    """Return the k-means++ cluster of each point of an embedding."""
+    return np.asarray(
+        KMeans(n_classes, n_init=1, random_state=seed).fit(embedding).labels_
+    )
 
 
 def starts(objective: PairObjective, n_init: int) -> list[Floats]:

@@ -46,6 +46,8 @@ _OWN = frozenset(
         "pairlearn.models.auto.ensemble.Member",
         "pairlearn.models.auto.kernels.FeatureMap",
         "pairlearn.models.auto.kernels.Kernel",
+        "pairlearn.models.auto.kinds.Kinds",
+        "pairlearn.models.auto.kinds.KindsTried",
         "pairlearn.models.auto.stack.Calibration",
         "pairlearn.models.auto.table.Candidate",
         "pairlearn.models.auto.table.Candidates",

@@ -230,7 +230,7 @@ class PairClassifierBase(PairPredictor):
         self
             With the classes swapped if needed, and the outcome in `assignment_`.
         """
-        if self.n_classes > 2:
+        if self._n_kinds > 2:
             raise ValueError(SEVERAL)
         pairs = as_pairs(pairs).compact()
         answers = check_answers(t, len(pairs), pairs.index)
@@ -398,12 +398,19 @@ class PairClassifierBase(PairPredictor):
     def _class_names(self) -> NDArray[Any]:
         return class_names(self.classes, 2)
 
+    @property
+    def _n_kinds(self) -> int:
+        """How many classes there are: of the model, or as the parameters say."""
+        named = hasattr(self, "classes_")
+        return len(self.classes_ if named else self._class_names())
+
     def _check_majority(self) -> None:
         """Refuse a majority that is none of the classes."""
         if self.majority is not None:
-            if self.n_classes > 2:
+            names = self._class_names()
+            if len(names) > 2:
                 raise ValueError(SEVERAL)
-            majority_sign(self.majority, self._class_names())
+            majority_sign(self.majority, names)
 
     def _validate_points(
         self, X: PointsLike, *, reset: bool, rows: Ints | None = None

@@ -51,7 +51,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         scores = scores if scores.ndim > 1 else scores[:, None]
         if not is_tensor(scores):
             each = probabilities(scores)
-        elif self.n_classes > 2:
+        elif self._n_kinds > 2:
             each = scores.softmax(1)
         else:
             # The softmax of (-f / 2, f / 2) is (s(-f), s(f)).
@@ -87,7 +87,7 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         ndarray of shape (n_pairs,)
             f(x) f(x') for two classes, else the log-odds of "same".
         """
-        if self.n_classes == 2:
+        if self._n_kinds == 2:
             return super().pair_score(pairs)
         scores = self._pair_scores(as_pairs(pairs))
         same, different, _ = SoftmaxLink().log_probabilities(*scores)
@@ -110,17 +110,17 @@ class ProbabilisticPairClassifier(PairClassifierBase):
         -------
         self
         """
-        if self.n_classes == 2:
+        if self._n_kinds == 2:
             return super().assign_from_points(X, y)
         group = self._host_scores(X).argmax(axis=1)
         labels = self._check_labels(y, len(group))
         table = np.stack(
-            [np.bincount(group[labels == c], minlength=self.n_classes)
+            [np.bincount(group[labels == c], minlength=self._n_kinds)
              for c in self.classes_]
         )  # fmt: skip
         order = match_classes(table)
         self._reorder(order)
-        error = 1 - table[np.arange(self.n_classes), order].sum() / len(labels)
+        error = 1 - table[np.arange(self._n_kinds), order].sum() / len(labels)
         self.assignment_ = Assignment(
             sign=1, method="points", bound=None, error=error, n_points=len(labels)
         )

@@ -139,7 +139,8 @@ def _network(
         model = DeepMetricClassifier(module, norm=2, **settings)
     else:
         loss = "product" if method == "CIPS" else "likelihood"
-        model = PairNet(citation_net, loss=loss, **settings)
+        # The paper's MCL takes each pair for itself.
+        model = PairNet(citation_net, loss=loss, likelihood="pair", **settings)
     fitted = choose(model, (Pairs(X, drawn.pairs.index), drawn.t), "weight_decay")
     return np.asarray(fitted.predict(X[drawn.test]))
 

@@ -18,10 +18,13 @@ probability e (1 - A) / [e (1 - A) + (1 - e) A].
 
 Q is what takes work. Where the pair shares no point with another, it is the sum over c
 of p_i(c) p_j(c). Else other answers count: two answers that lead from i by way of a
-third point to j are evidence on i and j, and more so if they confirm what p says. Where
-a component of the graph of pairs is a tree, belief propagation is exact; where it has
-cycles and few points, all classes of all points are summed over; where it has cycles
-and many points, belief propagation is iterated and Q is an approximation.
+third point to j are evidence on i and j, and more so if they confirm what p says. The
+probability P of "same" given *all* answers comes from the likelihood of components
+(:mod:`pairlearn.engine.components.likelihood`), which is exact on trees and on small
+components, and belief propagation on others; and by Bayes' rule
+
+.. math:: \frac{Q_k}{1 - Q_k} = \frac{P_k}{1 - P_k}
+          \frac{\psi_k(\text{different})}{\psi_k(\text{same})} .
 """
 
 from __future__ import annotations
@@ -29,20 +32,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, logit
 
-from pairlearn.trust.probabilities import agree, same_class
+from pairlearn.engine.components.likelihood import Answers, Components
+from pairlearn.trust.probabilities import agree
 
 if TYPE_CHECKING:
-    from pairlearn.data.types import Bools, Floats, Ints
+    from pairlearn.data.types import Floats, Ints
 
 __all__ = ["cavity", "wrong"]
-
-# Components with cycles are summed over if they have no more states than this.
-_STATES = 4096
-_ITERATIONS, _TOLERANCE = 300, 1e-8
 
 
 def wrong(same: Floats, t: Floats, rate: float) -> Floats:
@@ -100,87 +98,10 @@ def cavity(p: Floats, index: Ints, t: Floats, rate: float) -> Floats:
     >>> cavity(p, index, np.array([1.0, 1.0, -1.0]), rate=0.1).round(2)[2:]
     array([0.82])
     """
-    n_points, n_classes = p.shape
-    field = np.log(np.clip(p, 1e-12, None))
-    same = agree(1 - rate, (1 + t) / 2)
-    graph = sparse.csr_array((np.ones(len(t)), index.T), shape=(n_points, n_points))
-    _, component = csgraph.connected_components(graph, directed=False)
-    size = np.bincount(component)
-    of_pair = component[index[:, 0]] if len(t) else np.empty(0, dtype=int)
-    has_cycle = np.bincount(of_pair, minlength=len(size)) >= size
-    # The logarithm, as the number of states of a large component overflows.
-    small = has_cycle & (size * np.log(n_classes) <= np.log(_STATES) + 1e-9)
-    q = np.empty(len(t))
-    by_sum = small[of_pair]
-    if by_sum.any():
-        order = np.argsort(of_pair[by_sum], kind="stable")
-        members = np.flatnonzero(by_sum)[order]
-        borders = np.flatnonzero(np.diff(of_pair[members])) + 1
-        for group in np.split(members, borders):
-            q[group] = _by_sum(field, index[group], same[group])
-    rest = ~by_sum
-    if rest.any():
-        field = _pinned(field, component, has_cycle & ~small, index)
-        q[rest] = _by_propagation(field, index[rest], same[rest])
-    return q
-
-
-def _by_sum(field: Floats, index: Ints, same: Floats) -> Floats:
-    """Return what `cavity` does for one component, by summing over all classes."""
-    points, ends = np.unique(index, return_inverse=True)
-    ends = ends.reshape(index.shape)
-    n_classes = field.shape[1]
-    states = np.indices((n_classes,) * len(points)).reshape(len(points), -1)
-    alike = states[ends[:, 0]] == states[ends[:, 1]]
-    factor = np.where(alike, np.log(same)[:, None], np.log1p(-same)[:, None])
-    log_weight = factor.sum(axis=0)
-    for i, point in enumerate(points):
-        log_weight += field[point][states[i]]
-    # All that speaks for a state, but for the answer in question.
-    others = softmax(log_weight - factor, axis=1)
-    q: Floats = (others * alike).sum(axis=1)
-    return q
-
-
-def _by_propagation(field: Floats, index: Ints, same: Floats) -> Floats:
-    """Return what `cavity` does, by belief propagation."""
-    n_points, n_pairs = len(field), len(index)
-    source = np.concatenate([index[:, 0], index[:, 1]])
-    target = np.concatenate([index[:, 1], index[:, 0]])
-    back = np.concatenate([np.arange(n_pairs, 2 * n_pairs), np.arange(n_pairs)])
-    gather = sparse.csr_array(
-        (np.ones(2 * n_pairs), (target, np.arange(2 * n_pairs))),
-        shape=(n_points, 2 * n_pairs),
-    )
-    psi = np.concatenate([same, same])[:, None]
-    # Without a common point nothing is passed on, and the first round is the last.
-    message = np.zeros((2 * n_pairs, field.shape[1]))
-    belief = softmax(field[source], axis=1)
-    for _ in range(_ITERATIONS):
-        new = np.log(agree(psi, belief))
-        new -= new.max(axis=1, keepdims=True)
-        # Half way: a step in full can go back and forth for ever.
-        message = (message + new) / 2
-        before = belief
-        total = field + gather @ message
-        belief = softmax(total[source] - message[back], axis=1)
-        if np.abs(belief - before).max() < _TOLERANCE:
-            break
-    return same_class(belief[:n_pairs], belief[n_pairs:])
-
-
-def _pinned(field: Floats, component: Ints, candidates: Bools, index: Ints) -> Floats:
-    """Fix the class of one point of each component about which p says nothing.
-
-    All that answers say is then relative, and propagation would not leave the state in
-    which every class of every point is as probable as any other.
-    """
-    log_p = log_softmax(field, axis=1)
-    tilt = np.zeros(len(candidates))
-    np.maximum.at(tilt, component, np.ptp(log_p, axis=1))
-    degree = np.bincount(index.ravel(), minlength=len(field))
-    field = field.copy()
-    for c in np.flatnonzero(candidates & (tilt < 1e-9)):
-        members = np.flatnonzero(component == c)
-        field[members[np.argmax(degree[members])], 1:] -= 50.0
-    return field
+    graph = Components(index, *p.shape)
+    share = (1 + t[:, None]) / 2
+    tables = graph.tables(Answers(share, 1 - share), (1 - rate, rate))
+    found = graph(np.log(np.clip(p, 1e-12, None)).T[:, :, None], tables)
+    alike = np.clip(graph.at_pairs(found.links)[:, 0], 1e-300, 1 - 1e-16)
+    own = logit(agree(1 - rate, share[:, 0]))
+    return np.asarray(expit(logit(alike) - own))

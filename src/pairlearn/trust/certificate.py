@@ -112,6 +112,10 @@ class Certificate:
         their features, which may have been rounded to six digits since, and by their
         groups if there are any. A row whose cells were changed counts as another. None
         if that is not known.
+    n_points : int
+        Where points rather than pairs were counted, how many: points that answers tie
+        to others whose side is known, so that each shows an error of its own. `n_pairs`
+        is 0 then.
     """
 
     pair_error: float
@@ -128,13 +132,21 @@ class Certificate:
     bolder_interval: Interval | None = None
     n_doubtful: int = 0
     unseen: bool | None = None
+    n_points: int = 0
 
     def __str__(self) -> str:
         return (
             f"error {self.clustering_error:.1%}, {self.range_in_words()}, up to "
             f"swapping the classes ({100 * self.confidence:g}% confidence, "
-            f"{self.n_pairs} pairs{self._caveats()})"
+            f"{self.n_judged}{self._caveats()})"
         )
+
+    @property
+    def n_judged(self) -> str:
+        """How many pairs or points were counted, in words."""
+        if self.n_points:
+            return f"{self.n_points} points"
+        return f"{self.n_pairs} pairs"
 
     def range_in_words(self) -> str:
         """Return the interval of the clustering error as words.
@@ -176,8 +188,8 @@ class Certificate:
             for name, value, (low, high) in rows
         )
         caption = html.escape(
-            f"Certificate: {100 * self.confidence:g}% confidence from {self.n_pairs} "
-            f"pairs{self._caveats()}; no class labels used"
+            f"Certificate: {100 * self.confidence:g}% confidence from {self.n_judged}"
+            f"{self._caveats()}; no class labels used"
         )
         return (
             f"<table><caption {left}>{caption}</caption><thead><tr><th></th>"
@@ -323,6 +335,64 @@ def make_certificate(
         bolder_interval=None
         if bolder is None
         else (float(bolder[1]), float(bolder[2])),
+    )
+
+
+def certificate_from_points(
+    n_wrong: int,
+    n_points: int,
+    noise: Noise,
+    confidence: float = 0.95,
+    *,
+    n_unsure: int = 0,
+) -> Certificate:
+    """Return the certificate of points whose side answers tell, relative to others.
+
+    Such a point disagrees with a probability that is the error R itself, if all
+    answers are right. If what they say is wrong with a probability q < 1/2, it is
+    R (1 - q) + (1 - R) q >= R: an upper limit for it is one for R.
+
+    Parameters
+    ----------
+    n_wrong, n_points : int
+        How many points the models put on the other side, and out of how many.
+    noise : Noise
+        "none" if all answers are right, else "unknown".
+    confidence : float, default=0.95
+        Confidence of the intervals.
+    n_unsure : int, default=0
+        Points whose side the answers leave open; wrong for the upper end of the
+        interval, right for the lower end.
+
+    Returns
+    -------
+    Certificate
+        Cross-validated: an estimate.
+
+    Examples
+    --------
+    >>> certificate_from_points(5, 100, Noise("none")).range_in_words()
+    'between 1.6% and 11.3%'
+    """
+    low = clopper_pearson(n_wrong, n_points, confidence)[0]
+    high = clopper_pearson(n_wrong + n_unsure, n_points, confidence)[1]
+    # Which side is which is a convention: no rule errs on more than half.
+    ends = ((n_wrong + n_unsure / 2) / n_points, low, high)
+    error, low, high = (min(end, 0.5) for end in ends)
+    known = noise.kind == "none"
+    pair = [2 * end * (1 - end) for end in (error, low, high)]
+    return Certificate(
+        pair_error=pair[0],
+        pair_interval=(pair[1] if known else 0.0, pair[2]),
+        clustering_error=error,
+        clustering_interval=(low if known else 0.0, high),
+        n_pairs=0,
+        confidence=confidence,
+        cross_validated=True,
+        noise=noise.kind,
+        n_unsure=n_unsure,
+        bolder_interval=None if known else (low, high),
+        n_points=n_points,
     )
 
 

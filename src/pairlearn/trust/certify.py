@@ -8,34 +8,47 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.data.checks import check_answers, check_groups, check_share
+from pairlearn.data.checks import (
+    check_answers,
+    check_groups,
+    check_integer,
+    check_share,
+)
 from pairlearn.data.containers import on_host
-from pairlearn.data.graph import disjoint_pairs, shuffled
+from pairlearn.data.graph import disjoint_pairs
 from pairlearn.data.pairs import Pairs, as_pairs
-from pairlearn.data.row_hashes import known_groups, known_rows, row_hashes
 from pairlearn.trust.certificate import covering, make_certificate
-from pairlearn.trust.intervals import clopper_pearson
-from pairlearn.trust.kept_pairs import LEAST_KEPT
+from pairlearn.trust.kinds import group_names, judge_kinds, weigh_all_kinds
+from pairlearn.trust.known_points import (
+    doubt_in_words,
+    equal_rows_once,
+    groups_in_training,
+    memory_of,
+    points_in_training,
+    taken_in_turn,
+)
 from pairlearn.trust.noise import Counts, Noise, as_noise, rates_of
 from pairlearn.trust.sample_checks import (
+    UNUSUAL,
+    MoreKindsError,
     random_pairs_p_value,
     refuse_more_kinds,
     refuse_more_than_chance,
+    warn_if_too_high,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from pairlearn.data.types import Bools, Floats, Ints, PairsLike
+    from pairlearn.data.types import Bools, Floats, Ints, PairsLike, PointsLike
     from pairlearn.trust.certificate import Certificate
-    from pairlearn.trust.noise import Rates
+    from pairlearn.trust.kinds_certificate import KindsCertificate
 
-__all__ = ["certify", "judge", "weigh_all"]
+__all__ = ["certify", "how_many_kinds", "judge", "weigh_all"]
 
-# Warn of pairs that chance would make as unusual as this.
-_UNUSUAL = 0.001
 # Warn if so many pairs may have been seen in training.
 _MANY_DOUBTFUL = 0.5
+_ANY_NUMBER = "kinds='any' gives a certificate that holds for any number of kinds"
 
 
 def certify(
@@ -48,7 +61,9 @@ def certify(
     cautious: bool = False,
     anytime: bool = False,
     groups: ArrayLike | None = None,
-) -> Certificate:
+    kinds: int | str | None = None,
+    points: PointsLike | None = None,
+) -> Certificate | KindsCertificate:
     """Estimate the error of a classifier from pairs, with a confidence interval.
 
     The interval is valid if the pairs were drawn at random and were not used for
@@ -59,7 +74,7 @@ def certify(
     ----------
     clf : object
         Fitted, with a method ``predict(X)`` for points: an estimator of this
-        package, a pipeline, or any binary classifier.
+        package, a pipeline, or any other classifier or clustering.
     pairs : Pairs or array-like of shape (n_pairs, 2, n_features)
         Fresh random pairs.
     t : array-like of shape (n_pairs,)
@@ -87,16 +102,26 @@ def certify(
         Of whom or what each point is a row: shape (n_points,), or (n_pairs, 2) for
         both points of each pair. Of pairs that share a group one is counted, and pairs
         within a group are not. A point whose group is None, NaN or "" is in none.
+    kinds : int, "any" or None, default=None
+        How many true classes there are at most. None: two for a classifier into two
+        groups, any number for others. With two groups and two classes Theorem 1 gives
+        a :class:`Certificate`; otherwise the purity of each group is bounded, and the
+        outcome is a :class:`KindsCertificate`, also for two groups and ``kinds="any"``.
+    points : points, as the classifier takes them, optional
+        Those on which it is used, or many random ones. The pairs may then be random
+        within the predicted groups only, as :func:`pairs_within_groups` draws them, and
+        the shares of the groups are those in these points. The outcome is a
+        :class:`KindsCertificate`, and for several groups it is narrower.
 
     Returns
     -------
-    Certificate
+    Certificate or KindsCertificate
 
     Raises
     ------
     pairlearn.trust.sample_checks.MoreKindsError
-        If the answers show that there are more than two kinds, or that the pairs were
-        not drawn at random. No certificate would be right.
+        If the answers show that there are more than two kinds (more than `kinds`), or
+        that the pairs were not drawn at random. No certificate would be right.
     ValueError
         If the classifier was trained on all of these pairs.
 
@@ -114,7 +139,8 @@ def certify(
     Notes
     -----
     *Guaranteed:* for such pairs the interval contains the clustering error with
-    probability at least `confidence`. *Not guaranteed:* anything for pairs chosen
+    probability at least `confidence`; for several kinds, the error if each group bears
+    the name of its largest class. *Not guaranteed:* anything for pairs chosen
     for a reason (hard cases, neighbours), for wrong answers other than those assumed,
     for several rows of one thing without `groups`, or for the class assignment, which
     the clustering error ignores.
@@ -131,6 +157,9 @@ def certify(
     >>> certify(clf, pairs[200:], t[200:])
     <Certificate: error 7.3%, between 5.5% and 9.5%, up to swapping the classes (95%
     confidence, 400 pairs)>
+    >>> found = certify(clf, pairs[200:], t[200:], kinds="any")
+    >>> [group.n_pairs for group in found.groups]
+    [85, 97]
     """
     if not hasattr(clf, "predict"):
         raise TypeError(
@@ -148,11 +177,13 @@ def certify(
             "a certificate counts disagreements, so its answers must be -1 or +1, or 0 "
             "for unsure; for other uncertain answers pass their signs and flip_rates"
         )
+    if kinds not in (None, "any"):
+        check_integer("kinds", kinds, minimum=2)
     noise = as_noise(flip_rates, cautious=cautious)
     if noise.kind == "unknown":
         noise = replace(noise, rates=rates_of(clf))
     index, unknown_groups = given.index, False
-    if groups is None and "groups" in _memory(clf):
+    if groups is None and "groups" in memory_of(clf):
         unknown_groups = True
         warnings.warn(
             "the classifier was trained with groups; without groups= of these points, "
@@ -161,7 +192,7 @@ def certify(
         )
     if groups is not None:
         index = check_groups(groups, given.index, given.n_points)
-        seen, unknown_groups = _known_groups(clf, groups, given)
+        seen, unknown_groups = groups_in_training(clf, groups, given)
         if seen.any():
             new = np.flatnonzero(~seen)
             given, answers, index = given[new], answers[new], index[new]
@@ -174,17 +205,62 @@ def certify(
     fresh = given[kept].compact()
     # Row numbers tell which points are one; an array has none.
     numbered = isinstance(pairs, Pairs)
-    known, unseen = _known_points(clf, fresh, distinct=numbered)
+    known, unseen = points_in_training(clf, fresh, distinct=numbered)
     doubtful: Bools = known[fresh.index].any(axis=1)
     if not numbered:
-        doubtful = doubtful | ~_equal_rows_once(fresh, in_order=anytime)
-    found = judge(
-        clf, fresh, answers[kept], noise,
-        confidence=confidence, anytime=anytime, doubtful=doubtful,
-    )  # fmt: skip
+        doubtful = doubtful | ~equal_rows_once(fresh, in_order=anytime)
+    options: dict[str, Any] = {
+        "confidence": confidence,
+        "anytime": anytime,
+        "doubtful": doubtful,
+    }
+    several, limit = how_many_kinds(clf, fresh, kinds, by_group=points is not None)
+    weigh: Any = weigh_all_kinds if several else weigh_all
+    found: Certificate | KindsCertificate
+    if several:
+        options |= {"kinds": limit, "points": points}
+        found = judge_kinds(clf, fresh, answers[kept], noise, **options)
+    else:
+        try:
+            found = judge(clf, fresh, answers[kept], noise, **options)
+        except MoreKindsError as problem:
+            raise MoreKindsError(f"{problem}; {_ANY_NUMBER}") from None
     if len(kept) < len(given):
-        found = weigh_all(clf, given, answers, index, noise, found)
+        found = weigh(clf, given, answers, index, noise, found)
     return replace(found, unseen=None if unknown_groups else unseen)
+
+
+def how_many_kinds(
+    clf: Any, pairs: Pairs, kinds: int | str | None, *, by_group: bool = False
+) -> tuple[bool, int | None]:
+    """Return whether Theorem 1 does not apply, and the largest number of kinds.
+
+    Parameters
+    ----------
+    clf : object
+        A classifier.
+    pairs : Pairs
+        The pairs that judge it.
+    kinds : int, "any" or None
+        As for :func:`certify`.
+    by_group : bool, default=False
+        Whether the pairs may be random within groups only.
+
+    Returns
+    -------
+    several : bool
+        Whether the certificate is about the purity of groups.
+    limit : int or None
+        How many true classes there are at most; None: any number.
+    """
+    classes = getattr(clf, "classes_", None)
+    if classes is None:
+        classes = group_names(clf, clf.predict(pairs.X))
+    two = len(classes) <= 2
+    if kinds is None:
+        return by_group or not two, 2 if two else None
+    limit = None if kinds == "any" else int(kinds)
+    return by_group or not two or limit != 2, limit
 
 
 def weigh_all(
@@ -244,35 +320,6 @@ def _says(group: Ints, pairs: Pairs) -> Floats:
     return np.where(left == right, 1.0, -1.0)
 
 
-def _known_groups(clf: Any, groups: ArrayLike, pairs: Pairs) -> tuple[Bools, bool]:
-    """Tell which pairs have a group of the training, and whether that is not known."""
-    memory = _memory(clf)
-    nothing: Bools = np.zeros(len(pairs), dtype=bool)
-    if not memory:
-        return nothing, True
-    if "groups" not in memory:
-        warnings.warn(
-            "the classifier does not remember of whom its training points are rows; "
-            "fit it with groups=, or make sure that these groups are others",
-            stacklevel=3,
-        )
-        return nothing, True
-    names = np.asarray(on_host(groups))
-    names = names if names.shape == pairs.index.shape else names[pairs.index]
-    return np.asarray(known_groups(memory, names).any(axis=1)), False
-
-
-def _memory(clf: Any) -> Any:
-    """Return what a classifier remembers of its training points; {} if nothing."""
-    return getattr(_last(clf), "_training_points", None) or {}
-
-
-def _last(clf: Any) -> Any:
-    """Return the last step of a pipeline, or the best one of a search."""
-    clf = getattr(clf, "best_estimator_", clf)
-    return clf[-1] if hasattr(clf, "steps") else clf
-
-
 def judge(
     clf: Any,
     pairs: Pairs,
@@ -310,16 +357,18 @@ def judge(
     group, n_groups = _groups(clf, pairs)
     if n_groups > 2:
         raise ValueError(
-            "a certificate is for classifiers into two classes (Theorem 1); this one "
-            f"predicts {n_groups}"
+            "Theorem 1 is about classifiers into two classes, and this one predicts "
+            f"{n_groups}; certify(clf, pairs, t) bounds the purity of several groups"
         )
     left, right = group[pairs.index].T == 0
     says = _says(group, pairs)
     counts = Counts.of(says, t)
     refuse_more_kinds(counts.n_told_same + counts.n_unsure, len(t), noise)
     refuse_more_than_chance(counts, noise)
-    if random_pairs_p_value(left, right) < _UNUSUAL:
-        less = "fewer" if np.mean(says > 0) > _expected_same(group) else "more"
+    if random_pairs_p_value(left, right) < UNUSUAL:
+        share = float(np.mean(group == 0))
+        expected = share**2 + (1 - share) ** 2
+        less = "fewer" if np.mean(says > 0) > expected else "more"
         warnings.warn(
             f"the pairs do not look random: {less} of them join the two groups than "
             "chance would (neighbours, or pairs picked for a reason?). The "
@@ -329,7 +378,7 @@ def judge(
     exact = noise.confidence == 1 and noise.majorities is None
     if noise.kind in ("known", "any") and exact:
         least = max(r1 for r1, _ in noise.corners), min(r0 for _, r0 in noise.corners)
-        _warn_if_too_high(says[t != 0], t[t != 0], least, confidence)
+        warn_if_too_high(says[t != 0], t[t != 0], least, confidence)
 
     def counted(which: Bools) -> Certificate:
         return make_certificate(
@@ -341,7 +390,8 @@ def judge(
     if doubtful.all():
         raise ValueError(
             f"each of the {len(t)} pairs has a point that equals one of those the "
-            "classifier was trained on; a certificate needs fresh random pairs"
+            "classifier was trained on, with an answer or without (unlabeled=); a "
+            "certificate needs fresh random pairs"
         )
     found = counted(everything)
     if not doubtful.any():
@@ -351,20 +401,10 @@ def judge(
     return covering(found, counted(~doubtful))
 
 
-def doubt_in_words(doubtful: Bools) -> str:
-    """Return what it means that some pairs are doubtful."""
-    return (
-        f"{int(doubtful.sum())} of {len(doubtful)} pairs have a point that equals, in "
-        "all features, one that the classifier was trained on or one of another pair. "
-        "Whether it is the same point is not known; the interval covers both cases, "
-        "with and without these pairs"
-    )
-
-
 def _sharing_nothing(index: Ints, *, in_order: bool, by_group: bool) -> Ints:
     """Return the numbers of pairs that share no point, and warn of the others."""
     n_pairs = len(index)
-    order = _order(n_pairs, in_order=in_order)
+    order = taken_in_turn(n_pairs, in_order)
     kept = disjoint_pairs(int(index.max()) + 1, index, order)
     if len(kept) < n_pairs:
         what = "group" if by_group else "point"
@@ -378,99 +418,8 @@ def _sharing_nothing(index: Ints, *, in_order: bool, by_group: bool) -> Ints:
     return kept
 
 
-def _order(n_pairs: int, *, in_order: bool) -> Ints:
-    """Return the order in which pairs are taken: as they come, or at random.
-
-    Some tables are sorted by their answers: the first pairs would be of one kind.
-    """
-    if in_order:
-        return np.arange(n_pairs)
-    return shuffled(n_pairs, np.random.RandomState(0))
-
-
 def _groups(clf: Any, pairs: Pairs) -> tuple[Ints, int]:
     """Return the predicted group of each point, and how many groups there are."""
     predicted = np.asarray(on_host(clf.predict(pairs.X)))
     names, group = np.unique(predicted, return_inverse=True)
     return group.ravel(), len(names)
-
-
-def _expected_same(group: Ints) -> float:
-    share = float(np.mean(group == 0))
-    return share**2 + (1 - share) ** 2
-
-
-def _known_points(
-    clf: Any, pairs: Pairs, *, distinct: bool
-) -> tuple[Bools, bool | None]:
-    """Tell which points equal one that a classifier was trained on.
-
-    Where rows repeat by nature, points are known to be different, and nearly all pairs
-    have such a row, that says nothing.
-
-    Returns
-    -------
-    known : ndarray of bool of shape (n_points,)
-        Those that do.
-    unseen : bool or None
-        Whether it is certain that none does; None if the classifier does not remember.
-    """
-    clf = getattr(clf, "best_estimator_", clf)
-    X = pairs.X
-    if hasattr(clf, "steps"):
-        X, clf = clf[:-1].transform(X) if len(clf) > 1 else X, clf[-1]
-    memory = getattr(clf, "_training_points", None)
-    nothing: Bools = np.zeros(pairs.n_points, dtype=bool)
-    if memory is None:
-        return nothing, None
-    known = known_rows(memory, X)
-    n_new = int(np.sum(~known[pairs.index].any(axis=1)))
-    if distinct and memory["repeat"] and n_new < LEAST_KEPT:
-        warnings.warn(
-            "rows repeat in these data, so that whether the classifier was trained on "
-            "these points is not known. By their row numbers they are others; if they "
-            "are the same, the error is higher than this says",
-            stacklevel=3,
-        )
-        return nothing, None
-    if known.any() and not memory["complete"]:
-        warnings.warn(
-            "the classifier remembers only some of the points it was trained on, and "
-            "knows some of these again: there may be more. Use fresh pairs",
-            stacklevel=3,
-        )
-    return known, not known.any() if memory["complete"] else None
-
-
-def _equal_rows_once(pairs: Pairs, *, in_order: bool) -> Bools:
-    """Tell of pairs that share no row whether each is among them."""
-    try:
-        _, row = np.unique(row_hashes(pairs.X), return_inverse=True)
-    except (TypeError, ValueError):
-        # Not numbers: rows are equal if their texts are.
-        number: dict[tuple[str, ...], int] = {}
-        rows = np.asarray(on_host(pairs.X), dtype=object).tolist()
-        texts = (tuple(map(str, cells)) for cells in rows)
-        row = np.array([number.setdefault(text, len(number)) for text in texts])
-    index = row[pairs.index]
-    order = _order(len(pairs), in_order=in_order)
-    once = np.zeros(len(pairs), dtype=bool)
-    once[disjoint_pairs(len(row), index, order)] = True
-    return once
-
-
-def _warn_if_too_high(says: Floats, t: Floats, rates: Rates, confidence: float) -> None:
-    """Warn if the answers are right more often than the rates allow."""
-    level = (1 + confidence) / 2
-    for kind, name, rate in ((1, "same", 1 - rates[0]), (-1, "different", rates[1])):
-        disagrees = t[says == kind] != kind
-        n_wrong, n_pairs = int(disagrees.sum()), len(disagrees)
-        if n_pairs and clopper_pearson(n_wrong, n_pairs, level)[1] < rate:
-            warnings.warn(
-                f"the answers disagree with the classifier in {n_wrong / n_pairs:.1%} "
-                f"of the pairs that it calls {name}, fewer than the {rate:.1%} that "
-                "you said are wrong: flip_rates seem too high, and the certificate "
-                "is not to be relied on",
-                stacklevel=3,
-            )
-            return

@@ -39,8 +39,14 @@ if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints, PairsLike
     from pairlearn.trust.noise import Rates
 
-__all__ = ["flip_rate", "flip_rate_from_repeats", "flip_rate_from_triangles"]
-__all__ += ["growth_of_majorities", "majority_rates"]
+__all__ = [
+    "disjoint_triangles",
+    "flip_rate",
+    "flip_rate_from_repeats",
+    "flip_rate_from_triangles",
+    "growth_of_majorities",
+    "majority_rates",
+]
 
 # Of more answers about a pair the majority is hardly wrong more often.
 _MANY_ANSWERS = 1001
@@ -131,7 +137,7 @@ def flip_rate_from_triangles(
     (300, 0.16)
     """
     index, answers = _certain(pairs, t)
-    triangles = _triangles(index)
+    triangles = disjoint_triangles(index)
     n_odd = int(np.sum(answers[triangles].prod(axis=1) < 0))
     return _estimate(n_odd, len(triangles), 3, confidence)
 
@@ -251,7 +257,7 @@ def _estimate(
     return FlipRateEstimate(rate, (low, high), n_paths, confidence, most)
 
 
-def _triangles(index: Ints) -> Ints:
+def disjoint_triangles(index: Ints) -> Ints:
     """Return triangles as three pair numbers each; no two share a pair."""
     if not len(index):
         return np.zeros((0, 3), dtype=np.intp)

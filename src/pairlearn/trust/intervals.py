@@ -17,6 +17,10 @@ and a Beta(a, b) prior that is cut to [0, p],
 If p is the truth this is a martingale with mean 1, so that by Ville's inequality it
 reaches 1/alpha at any time with probability at most alpha. The upper end is the largest
 p with M_n(p) < 1/alpha; the lower end is the same for misses instead of hits.
+
+Trials of unequal probability: by a theorem of Hoeffding (1956), tails of their number
+of hits are at most those of as many trials with the mean probability. So the interval
+of Clopper and Pearson holds the mean; see :func:`mean_of_unequal`.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
     Interval = tuple[float, float]
     Ends = Callable[[int, int, float], Interval]
 
-__all__ = ["clopper_pearson", "confidence_sequence"]
+__all__ = ["clopper_pearson", "confidence_sequence", "mean_of_unequal"]
 
 # A prior that is best where about a tenth of the answers disagree, as with an error of
 # five per cent; it costs little elsewhere.
@@ -68,6 +72,55 @@ def clopper_pearson(n_hits: int, n_trials: int, confidence: float = 0.95) -> Int
     if n_hits < n_trials:
         high = betaincinv(n_hits + 1, n_trials - n_hits, 1 - tail)
     return float(low), float(high)
+
+
+def mean_of_unequal(n_hits: int, n_trials: int, confidence: float = 0.95) -> Interval:
+    """Return an exact interval for the mean probability of independent trials.
+
+    Their probabilities p_1, ..., p_n need not be equal; let p be their mean. Hoeffding
+    (1956): P(at most c hits) is at most its binomial value for c <= n p - 1, and P(at
+    least c hits) for c >= n p + 1. Let l be the lower end of Clopper and Pearson for a
+    risk a <= 1/4 on its side. It is too high if there are at least c hits, with c the
+    smallest number whose l exceeds p, so that the binomial P(at least c hits) is below
+    a. If c >= n p + 1, so is that of the trials. Otherwise c <= n p, rounded up; for p
+    > 1/n that would have a binomial probability above 1/4 (Greenberg and Mohri 2014),
+    and for p <= 1/n it means c = 1. So only the end for one hit differs: as P(at least
+    one hit) <= n p, it is a / n. The upper end is the same for misses.
+
+    Parameters
+    ----------
+    n_hits, n_trials : int
+        How often it happened, and out of how many.
+    confidence : float, default=0.95
+        Confidence, shared equally by both sides, which get at most 1/4 each.
+
+    Returns
+    -------
+    tuple of float
+
+    References
+    ----------
+    W. Hoeffding, "On the distribution of the number of successes in independent
+    trials", Annals of Mathematical Statistics 27, 1956, Theorem 4.
+
+    S. Greenberg and M. Mohri, "Tight lower bound on the probability of a binomial
+    exceeding its expectation", Statistics and Probability Letters 86, 2014.
+
+    Examples
+    --------
+    >>> low, high = mean_of_unequal(5, 100)  # as that of Clopper and Pearson
+    >>> round(low, 4), round(high, 4)
+    (0.0164, 0.1128)
+    >>> round(mean_of_unequal(1, 100)[0], 6)  # that of Clopper and Pearson: 0.000253
+    0.00025
+    """
+    tail = min(_tail(n_hits, n_trials, confidence), 0.25)
+    low, high = clopper_pearson(n_hits, n_trials, 1 - 2 * tail)
+    if n_hits == 1:
+        low = tail / n_trials
+    if n_hits == n_trials - 1:
+        high = 1 - tail / n_trials
+    return low, high
 
 
 def confidence_sequence(

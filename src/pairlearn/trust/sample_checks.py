@@ -23,6 +23,7 @@ and pairs that were picked for a reason that the classifier knows nothing of.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,13 +34,16 @@ from pairlearn.trust.intervals import clopper_pearson
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from pairlearn.trust.noise import Counts, Noise
+    from pairlearn.data.types import Floats
+    from pairlearn.trust.noise import Counts, Noise, Rates
 
 __all__ = ["MoreKindsError", "random_pairs_p_value", "refuse_more_kinds"]
 
 # So sure one must be to say that there are more than two kinds: of a thousand samples
 # of two kinds that are equally frequent, one is refused.
 SURE = 0.998
+# Warn of pairs that chance would make as unusual as this.
+UNUSUAL = 0.001
 
 
 class MoreKindsError(ValueError):
@@ -146,6 +150,23 @@ def random_pairs_p_value(left: ArrayLike, right: ArrayLike) -> float:
     seen = weight[int(np.sum(left != right)) // 2]
     # Rounding must not part numbers that are as likely as what was seen.
     return float(weight[weight <= seen * (1 + 1e-9)].sum() / weight.sum())
+
+
+def warn_if_too_high(says: Floats, t: Floats, rates: Rates, confidence: float) -> None:
+    """Warn if the answers are right more often than the rates allow."""
+    level = (1 + confidence) / 2
+    for kind, name, rate in ((1, "same", 1 - rates[0]), (-1, "different", rates[1])):
+        disagrees = t[says == kind] != kind
+        n_wrong, n_pairs = int(disagrees.sum()), len(disagrees)
+        if n_pairs and clopper_pearson(n_wrong, n_pairs, level)[1] < rate:
+            warnings.warn(
+                f"the answers disagree with the classifier in {n_wrong / n_pairs:.1%} "
+                f"of the pairs that it calls {name}, fewer than the {rate:.1%} that "
+                "you said are wrong: flip_rates seem too high, and the certificate "
+                "is not to be relied on",
+                stacklevel=3,
+            )
+            return
 
 
 def _or(noise: Noise) -> str:

@@ -57,12 +57,15 @@ def render_page(summary: FitSummary) -> str:
     str
     """
     parts = sections(score_points(summary))
+    # Of more than two groups, only points whose class is known tell the names.
+    labelled = summary.named and len(summary.classes) > 2
     page = fill(
         "page",
         name=summary.source.get("points") or "Points",
         style=_style(),
         n_points=len(summary.ids),
         n_answers=len(summary.t),
+        labels="class labels for the names alone" if labelled else "no class labels",
         version=summary.version,
         links=join([fill("link", **part) for part in parts], "\n"),
         body=join([fill("section", **part) for part in parts], "\n"),

@@ -15,9 +15,8 @@ from pairlearn.cli.page.markup import fill, join
 if TYPE_CHECKING:
     from pairlearn.cli.page.markup import Html
     from pairlearn.data.types import Floats
-    from pairlearn.trust.certificate import Certificate
 
-__all__ = ["certificate_figure", "score_figure"]
+__all__ = ["error_figure", "purity_figure", "score_figure"]
 
 # As in page.html, where the lines are that never move.
 WIDTH = 640
@@ -26,11 +25,13 @@ TOP, FLOOR = 16, 190
 BINS = 20  # on either side of the boundary
 
 
-def certificate_figure(certificate: Certificate) -> Html:
-    """Draw the error and its interval on a scale from 0 to 50 %."""
-    error, (low, high) = certificate.clustering_error, certificate.clustering_interval
-    # A scale up to 50 % would hide a narrow interval near 0.
-    end = next(e for e in (0.05, 0.1, 0.2, 0.5) if high <= 0.9 * e or e == 0.5)
+def error_figure(
+    error: float, interval: tuple[float, float], most: float = 0.5
+) -> Html:
+    """Draw the error and its interval on a scale from 0 to what it is at most."""
+    low, high = interval
+    # A scale up to the end would hide a narrow interval near 0.
+    end = next(e for e in (0.05, 0.1, 0.2, 0.5, 1.0) if high <= 0.9 * e or e == most)
 
     def place(error: float) -> float:
         return MARGIN + (WIDTH - 2 * MARGIN) * error / end
@@ -50,6 +51,26 @@ def certificate_figure(certificate: Certificate) -> Html:
     )
     label = fill("error label", end=100 * end, **shown)
     return fill("drawing", height=108, label=label, parts=parts)
+
+
+def purity_figure(purity: float, interval: tuple[float, float]) -> Html:
+    """Draw the purity of a group and its interval, small enough for a table."""
+    low, high = interval
+    left, right = (6 + 188 * end for end in interval)
+    known = not math.isnan(purity)
+    return fill(
+        "purity",
+        label=fill(
+            "purity label" if known else "purity unknown",
+            purity=purity,
+            low=low,
+            high=high,
+        ),
+        left=left,
+        right=right,
+        width=max(right - left, 1),
+        dot=fill("purity dot", x=6 + 188 * purity) if known else "",
+    )
 
 
 def score_figure(scores: Floats) -> Html:

@@ -127,8 +127,10 @@ def importance(scored: ScoredPoints) -> Html:
     rest, n_left = Html(""), len(ranked) - len(rows)
     if n_left:
         rest = fill("less important", n_left=n_left, most=max(ranked[COLUMNS][1], 0.0))
-    head = "column", "points that change sides", ""
-    return fill("importance", table=table(head, rows, words=(0, 2)), rest=rest)
+    what = "sides" if len(scored.summary.classes) == 2 else "groups"
+    head = "column", f"points that change {what}", ""
+    shown = table(head, rows, words=(0, 2))
+    return fill("importance", what=what, table=shown, rest=rest)
 
 
 def _bar(share: float) -> Html:

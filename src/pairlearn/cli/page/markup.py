@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Html", "bullets", "fill", "join", "percent", "table", "text"]
+__all__ = ["Html", "bullets", "card", "fill", "join", "percent", "sentence", "table"]
+__all__ += ["text"]
 
 # Longer names are cut: a page should not grow sideways without end.
 LONGEST = 60
@@ -78,7 +79,7 @@ def percent(share: float) -> str:
 
 
 def fill(piece: str, /, **places: object) -> Html:
-    """Return a piece of page.html with something in each of its places.
+    """Return a piece of page.html or several.html with something in each of its places.
 
     What is put in is never searched for places, and all text but HTML is escaped.
 
@@ -115,18 +116,29 @@ def fill(piece: str, /, **places: object) -> Html:
 
 @cache
 def _pieces() -> dict[str, str]:
-    """Return the pieces of page.html by their names."""
-    template = (files(__package__) / "page.html").read_text("utf-8")
-    _, *parts = _NAME.split(re.sub(r"\n +", " ", template))
-    return {
-        name: content.rstrip("\n")
-        for name, content in zip(parts[::2], parts[1::2], strict=True)
-    }
+    """Return the pieces of page.html and several.html by their names."""
+    found: dict[str, str] = {}
+    for file in ("page.html", "several.html"):
+        template = (files(__package__) / file).read_text("utf-8")
+        _, *parts = _NAME.split(re.sub(r"\n +", " ", template))
+        pieces = zip(parts[::2], parts[1::2], strict=True)
+        found |= {name: content.rstrip("\n") for name, content in pieces}
+    return found
 
 
 def join(parts: Iterable[object], between: str = "") -> Html:
     """Return pieces one after the other."""
     return Html(between.join(map(text, parts)))
+
+
+def card(what: str, value: str, note: Html) -> Html:
+    """Return a card: a number, what it is, and a note on it."""
+    return fill("card", what=what, value=value, note=note)
+
+
+def sentence(phrase: str) -> str:
+    """Return a phrase as a sentence."""
+    return f"{phrase[0].upper()}{phrase[1:]}."
 
 
 def bullets(items: Sequence[object], most: int = 12) -> Html:

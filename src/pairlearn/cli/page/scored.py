@@ -28,17 +28,23 @@ class ScoredPoints:
     summary : FitSummary
         The summary.
     scores : ndarray of shape (n_points,)
-        Scores.
+        Scores; of more than two classes, how far the largest is above the next.
     group : ndarray of shape (n_points,)
-        The class that each point is put into, 0 or 1.
+        The class that each point is put into, 0 or 1, or more.
     probability : ndarray of shape (n_points,) or None
         Probability of that class.
+    second : ndarray of shape (n_points,) or None
+        Of more than two classes, the next likely one.
+    second_probability : ndarray of shape (n_points,) or None
+        Its probability.
     """
 
     summary: FitSummary
     scores: Floats
     group: Ints
     probability: Floats | None
+    second: Ints | None = None
+    second_probability: Floats | None = None
 
     @property
     def names(self) -> dict[str, Html]:
@@ -54,9 +60,19 @@ class ScoredPoints:
 def score_points(summary: FitSummary) -> ScoredPoints:
     """Ask the model about the points."""
     scores = np.asarray(summary.model.decision_function(summary.points), dtype=float)
-    group = (scores > 0).astype(np.intp)
-    probability = None
+    second = probability = second_probability = None
+    rows = np.arange(len(scores))
+    if scores.ndim == 2:
+        group = scores.argmax(axis=1)
+        others = scores.copy()
+        others[rows, group] = -np.inf
+        second = others.argmax(axis=1)
+        scores = scores[rows, group] - scores[rows, second]
+    else:
+        group = (scores > 0).astype(np.intp)
     if hasattr(summary.model, "predict_proba"):
         each = np.asarray(summary.model.predict_proba(summary.points), dtype=float)
-        probability = each[np.arange(len(each)), group]
-    return ScoredPoints(summary, scores, group, probability)
+        probability = each[rows, group]
+        if second is not None:
+            second_probability = each[rows, second]
+    return ScoredPoints(summary, scores, group, probability, second, second_probability)

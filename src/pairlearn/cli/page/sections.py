@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pairlearn.cli.certificate_words import caveats, lopsided_group, one_group_line
-from pairlearn.cli.page import listings
+from pairlearn.cli.page import listings, several, several_lists
 from pairlearn.cli.page.advice import in_words, narrower
-from pairlearn.cli.page.figures import certificate_figure, score_figure
-from pairlearn.cli.page.markup import Html, bullets, fill, percent, table
+from pairlearn.cli.page.figures import error_figure, score_figure
+from pairlearn.cli.page.markup import (
+    Html,
+    bullets,
+    card,
+    fill,
+    percent,
+    sentence,
+    table,
+)
 from pairlearn.cli.page.scored import DOUBTFUL
 from pairlearn.cli.sizes import SURE
 
@@ -23,17 +31,37 @@ __all__ = ["sections"]
 
 def sections(scored: ScoredPoints) -> list[dict[str, object]]:
     """Return name, title and body of all sections, what most look for first."""
-    made = (
+    of_two = (
         ("short", "In short", _short),
         ("reading", "How to read this", _reading),
         ("certificate", "How good is it?", _certificate),
         ("scores", "The points and their scores", _scores),
         ("uncertain", "The most uncertain points", listings.uncertain),
+    )
+    of_several = (
+        ("short", "In short", several.short),
+        ("reading", "How to read this", several.reading),
+        ("certificate", "How good is it?", several.certificate),
+        ("groups", "The groups and the answers", several_lists.matrix),
+        ("typical", "Typical members", several_lists.typical),
+        ("uncertain", "Points between groups", several_lists.between),
+    )
+    of_all = (
         ("suspicious", "Answers to look at again", listings.suspicious),
         ("importance", "Which columns matter", listings.importance),
+    )
+    kinds = (("kinds", "Why so many kinds?", several_lists.kinds),)
+    last = (
         ("data", "The data", listings.data),
         ("candidates", "What was tried", listings.candidates),
     )
+    several_groups = len(scored.summary.classes) > 2
+    made = [
+        *(of_several if several_groups else of_two),
+        *of_all,
+        *(kinds if several_groups else ()),
+        *last,
+    ]
     return [
         {"name": name, "title": title, "body": body(scored)}
         for name, title, body in made
@@ -48,11 +76,11 @@ def _short(scored: ScoredPoints) -> Html:
     lead = "" if alone is None else fill("lead", sentence=alone)
     baseline = one_group_line(summary.one_group_error, summary.majority)
     if certificate is None:
-        error = _card("Error", "unknown", fill("no error"))
+        error = card("Error", "unknown", fill("no error"))
     else:
         if alone is None:
             lead = fill("lead", sentence=Html(in_words(certificate)))
-        error = _card(
+        error = card(
             "Estimated error" if certificate.cross_validated else "Certified error",
             percent(certificate.clustering_error),
             fill(
@@ -64,22 +92,18 @@ def _short(scored: ScoredPoints) -> Html:
         )
     n_answers = len(summary.t)
     if summary.suspicious is None:
-        answers = _card("Answers", f"{n_answers:,}", fill("no search"))
+        answers = card("Answers", f"{n_answers:,}", fill("no search"))
     else:
         n_doubtful = np.sum(np.asarray(summary.suspicious.suspicion) > DOUBTFUL)
         note = fill("doubtful", n_answers=n_answers)
-        answers = _card("Doubtful answers", f"{n_doubtful:,}", note)
+        answers = card("Doubtful answers", f"{n_doubtful:,}", note)
     return fill(
         "short",
         error=error,
-        groups=_card("Groups of points", f"{n_first:,} and {n_second:,}", groups),
+        groups=card("Groups of points", f"{n_first:,} and {n_second:,}", groups),
         answers=answers,
         lead=lead,
     )
-
-
-def _card(what: str, value: str, note: Html) -> Html:
-    return fill("card", what=what, value=value, note=note)
 
 
 def _reading(scored: ScoredPoints) -> Html:
@@ -112,6 +136,7 @@ def _certificate(scored: ScoredPoints) -> Html:
         return fill("no certificate")
     basis = "crossed" if certificate.cross_validated else "unseen"
     n_left = (scored.summary.certificate_pairs or 0) - certificate.n_pairs
+    n_left *= not certificate.n_points
     baseline = one_group_line(scored.summary.one_group_error, scored.summary.majority)
     conditions = [sentence(line) for line in caveats(certificate)]
     return fill(
@@ -119,19 +144,19 @@ def _certificate(scored: ScoredPoints) -> Html:
         error=certificate.clustering_error,
         range=certificate.range_in_words(),
         confidence=100 * certificate.confidence,
-        n_pairs=certificate.n_pairs,
+        judged=fill(
+            "judged points" if certificate.n_points else "judged pairs",
+            n=certificate.n_points or certificate.n_pairs,
+        ),
         basis=fill(f"basis {basis}"),
         conditions=bullets(conditions),
         uncounted=fill("uncounted", n_left=n_left) if n_left > 0 else "",
-        drawing=certificate_figure(certificate),
+        drawing=error_figure(
+            certificate.clustering_error, certificate.clustering_interval
+        ),
         baseline="" if baseline is None else sentence(baseline),
         advice=_advice(certificate, len(scored.summary.t)),
     )
-
-
-def sentence(phrase: str) -> str:
-    """Return a phrase as a sentence."""
-    return f"{phrase[0].upper()}{phrase[1:]}."
 
 
 def _advice(certificate: Certificate, n_rows: int) -> Html:

@@ -47,6 +47,8 @@ class RiskSum(ABC):
     """
 
     points_per_term = 1
+    # Whether the risk is a sum over the terms, if it is one over any.
+    additive = True
     # Whether a sample of the terms reads just its own points, uncopied.
     samples_in_place = False
 
@@ -76,6 +78,16 @@ class RiskSum(ABC):
         rows, factor = _draw(self.n_terms, size)
         coefficients = self.coefficients.scaled(rows, factor)
         return self.points.take(rows).weighted(coefficients)  # type: ignore[no-any-return]
+
+    def value_at_zero(self, risk: Any, n_outputs: int) -> float:
+        """Return the risk of scores that are all zero.
+
+        One term with the coefficients of all will do.
+        """
+        zeros = np.zeros(1 if n_outputs == 1 else (1, n_outputs))
+        scores = [zeros] * self.points_per_term
+        totals = self.coefficients.totals()
+        return float(risk.value_and_gradient(*scores, *totals)[0])
 
     @abstractmethod
     def value_and_gradient(

@@ -20,7 +20,7 @@ from pairlearn.files.tables.columns import (
 from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.reading import Table, read_table
-from pairlearn.trust.flip_rates import flip_rate
+from pairlearn.trust.flip_rates import flip_rate, flip_rate_from_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -142,6 +142,17 @@ class AnsweredPairs:
         sure = np.where(self.uncertain, 0.0, self.t) if len(self.uncertain) else self.t
         t = np.concatenate([sure, np.zeros(len(self.unsure))])
         return Pairs(self.points.frame, index), t
+
+    def repeat_rate(self, confidence: float) -> FlipRateEstimate | None:
+        """Return how often answers are wrong, from repeated answers alone.
+
+        This holds for any number of kinds; what triangles tell is for two.
+        """
+        if self.rows is None:
+            return None
+        index, t = self.rows
+        pairs = Pairs(np.zeros((len(self.points), 1)), index)
+        return flip_rate_from_repeats(pairs, t, confidence=confidence)
 
     def flip_rate_at(self, confidence: float) -> FlipRateEstimate | None:
         """Return how often answers are wrong, from repeated answers and triangles."""

@@ -2,44 +2,58 @@
 
 from __future__ import annotations
 
-import sys
+from copy import copy
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 
-from pairlearn.data.folds import point_folds
+from pairlearn.data.containers import stack_rows
 from pairlearn.models.auto.columns import VIEWS, ColumnView
 from pairlearn.models.auto.ensemble import Ensemble, Member
-from pairlearn.models.auto.kernels import FeatureMap, Kernel
-from pairlearn.models.auto.likelihood import Labels, PairLikelihood
-from pairlearn.models.auto.path import follow, refine, score
+from pairlearn.models.auto.joint import JointLikelihood
+from pairlearn.models.auto.kernels import Kernel
+from pairlearn.models.auto.likelihood import PairLikelihood
+from pairlearn.models.auto.path import refine
+from pairlearn.models.auto.several import fit_several
+from pairlearn.models.auto.smooth import (
+    SMOOTH_KERNELS,
+    neighbour_laplacian,
+    smooth_features,
+)
 from pairlearn.models.auto.stack import (
     TYPICAL_SCALE,
     HeldOut,
     average,
     calibrate_average,
+    clearly_better,
     prior_weights,
     slopes,
 )
 from pairlearn.models.auto.table import Candidate
+from pairlearn.models.auto.trial import Bar, Trial, make_trial
+from pairlearn.models.auto.wrong_answers import WrongAnswers, find_wrong_answers
 from pairlearn.system.threads import single_blas
 from pairlearn.trust.assignment import match_classes
 from pairlearn.trust.probabilities import probabilities
 from pairlearn.trust.theory import prior_from_same_rate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.random import RandomState
 
-    from pairlearn.data.pairs import Pairs
-    from pairlearn.data.types import Bools, Floats, Ints, PointsLike
+    from pairlearn.data.types import Floats, Ints, PointsLike
     from pairlearn.models.auto.classifier import PairClassifier
+    from pairlearn.models.auto.folds import Folds
     from pairlearn.models.auto.likelihood import Rates
+    from pairlearn.models.auto.problem import Problem
 
-__all__ = ["Choice", "Chooser", "Folds", "Problem", "deal_folds", "refit"]
+    Deal = Callable[[RandomState, Problem], Folds]
+
+__all__ = ["Choice", "Chooser", "refit"]
 
 KERNELS = {
     "standard": (Kernel("linear"), Kernel("rbf", 4.0)),
@@ -56,83 +70,6 @@ KERNELS = {
 SCALES = (1.0, 2.0, 4.0, 8.0, 16.0)
 # A candidate with a smaller share than this is left out of the ensemble.
 _SMALL_SHARE = 1e-3
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What to learn from: points, pairs with weighted answers, perhaps labels.
-
-    Attributes
-    ----------
-    X : ndarray or CSR matrix
-        All points, those with labels among them.
-    index : ndarray of shape (n_pairs, 2)
-        The pairs.
-    same, different : ndarray of shape (n_pairs,)
-        How much either answer counts.
-    labels : Labels or None
-        Labelled points.
-    n_classes : int
-        Number of classes.
-    """
-
-    X: PointsLike
-    index: Ints
-    same: Floats
-    different: Floats
-    labels: Labels | None
-    n_classes: int
-
-    def likelihood(self, rates: Rates, trained_on: Bools) -> PairLikelihood:
-        """Return the risk of models that see the pairs in their column only."""
-        return PairLikelihood(
-            self.index,
-            self.same[:, None] * trained_on,
-            self.different[:, None] * trained_on,
-            self.X.shape[0],
-            rates,
-            self._labels(trained_on),
-        )
-
-    def _labels(self, trained_on: Bools) -> Labels | None:
-        """Return the labels, without those of points in a pair kept from a model."""
-        if self.labels is None:
-            return None
-        rows, classes, _ = self.labels
-        name = equal_rows(self.X)
-        weight = np.ones((len(rows), trained_on.shape[1]))
-        for k, seen in enumerate(trained_on.T):
-            weight[np.isin(name[rows], name[self.index[~seen]]), k] = 0.0
-        return Labels(rows, classes, weight)
-
-
-@dataclass(frozen=True)
-class Folds:
-    """Which models are trained on which pairs, and judged by which.
-
-    Attributes
-    ----------
-    trained_on : ndarray of shape (n_pairs, n_models)
-        Whether a model sees a pair.
-    tested : ndarray
-        The pairs that are judged, deal after deal.
-    model : ndarray
-        The model that judges each: it has not seen the pair and, if honest, neither
-        point.
-    n_deals : int
-        How often the points were dealt out.
-    n_first : int
-        How many of `tested` belong to the first deal; a pair occurs once in these.
-    honest : bool
-        Whether no point is in training and in testing.
-    """
-
-    trained_on: Bools
-    tested: Ints
-    model: Ints
-    n_deals: int
-    n_first: int
-    honest: bool
 
 
 @dataclass(frozen=True)
@@ -153,6 +90,8 @@ class Choice:
         Of these answers, after calibration.
     n_iter : int
         Iterations of L-BFGS over all candidates.
+    folds : Folds
+        The folds of the round.
     """
 
     ensemble: Ensemble
@@ -161,39 +100,27 @@ class Choice:
     held_out: HeldOut
     log_likelihood: float
     n_iter: int
+    folds: Folds
 
     @property
     def calibrated(self) -> Floats:
         """Calibrated log-probabilities of held-out pairs."""
-        return self.ensemble.calibration(self.p)
+        given = np.log(np.maximum(self.p, 1e-12))
+        return self.held_out.bent(given, self.ensemble.calibration(self.p))
 
+    def out_of_fold(self, problem: Problem) -> Floats:
+        """Return calibrated log-probabilities of points, by models that left them out.
 
-@dataclass
-class _Trial:
-    """One view and kernel: its features, and all of its models."""
-
-    view: ColumnView
-    feature_map: FeatureMap
-    features: Floats
-    weights: Floats = None  # type: ignore[assignment]
-    n_iter: int = 0
-
-    def follow(
-        self, likelihood: PairLikelihood, n_classes: int, seed: int, bar: _Bar | None
-    ) -> None:
-        """Fit all models at all scales."""
-        rng = np.random.RandomState(seed)
-        self.weights, self.n_iter = follow(
-            self.features, likelihood, SCALES, n_classes, rng
-        )
-        if bar is not None:
-            bar.step(str(self.feature_map.kernel))
-
-    def scores(self) -> Floats:
-        """Return (n_points, n_scales, n_models, n_outputs)."""
-        shape = self.weights.shape
-        flat = score(self.features, self.weights.reshape(-1, *shape[2:]))
-        return flat.reshape(len(flat), *shape[:2], shape[2])
+        Shape (n_points, n_classes); NaN for points that no model has left out.
+        """
+        folds, calibrated = self.folds, self.calibrated
+        logits = np.full((problem.X.shape[0], calibrated.shape[2]), np.nan)
+        first = problem.index[folds.tested[: folds.n_first]]
+        logits[first] = calibrated[: folds.n_first]
+        judged = slice(len(folds.tested), len(folds.tested) + folds.n_first_points)
+        points = folds.points[: folds.n_first_points]
+        logits[points] = calibrated[judged, 0]
+        return logits
 
 
 class Chooser:
@@ -203,8 +130,8 @@ class Chooser:
     ----------
     problem : Problem
         What to learn from.
-    folds : Folds
-        As from `deal_folds`.
+    deal : callable
+        From a random generator and the problem to folds, as by `deal_folds`.
     n_components : int
         The most features of a kernel.
     n_jobs : int or None
@@ -216,16 +143,21 @@ class Chooser:
     """
 
     def __init__(
-        self, problem: Problem, folds: Folds, settings: PairClassifier, rng: RandomState
+        self, problem: Problem, deal: Deal, settings: PairClassifier, rng: RandomState
     ) -> None:
         self.problem = problem
+        self.deal = deal
+        self.folds = deal(rng, problem)
         self.n_jobs = settings.n_jobs
         self.progress = settings.progress
         self.seed = rng.randint(2**31 - 1)
-        self.folds = folds
+        # For more than two classes, where all models begin.
+        self.groups: Floats | None = None
         self.trials = self._make_trials(settings.n_components, rng)
+        # Further ones that have to prove themselves.
+        self.smooth: list[Trial] = []
 
-    def _make_trials(self, n_components: int, rng: RandomState) -> list[_Trial]:
+    def _make_trials(self, n_components: int, rng: RandomState) -> list[Trial]:
         trials = []
         for kind in VIEWS:
             view = ColumnView(kind).fit(self.problem.X, rng)
@@ -235,12 +167,34 @@ class Chooser:
                     continue  # between zeros and ones it is the RBF kernel
                 if X.shape[1]:
                     trials.append((view, X, kernel, rng.randint(2**31 - 1)))
-        made = self._in_threads(
-            delayed(_make_trial)(*trial, n_components) for trial in trials
+        made = self.in_threads(
+            delayed(make_trial)(*trial, n_components) for trial in trials
         )
         return [trial for trial in made if trial.feature_map.n_features]
 
-    def _in_threads(self, tasks: Any) -> Any:
+    def add_smooth_trials(
+        self, unlabeled: PointsLike, n_components: int, rng: RandomState
+    ) -> None:
+        """Try features, too, that are smooth over neighbours among all points.
+
+        They are used if the average with them explains held-out answers clearly better
+        than the average without; if not, everything is as if they had not been tried.
+        """
+        X = stack_rows(self.problem.X, unlabeled)
+        view = ColumnView("power").fit(X, rng)
+        X = view.transform(X)
+        if not X.shape[1]:
+            return
+        laplacian, n_asked = neighbour_laplacian(X), self.problem.X.shape[0]
+        made = self.in_threads(
+            delayed(smooth_features)(
+                X, n_asked, laplacian, kernel, n_components, rng.randint(2**31 - 1)
+            )
+            for kernel in SMOOTH_KERNELS
+        )
+        self.smooth = [Trial(view, *found) for found in made if found[0].n_features]
+
+    def in_threads(self, tasks: Any) -> Any:
         """Run tasks in threads of our own, with BLAS kept to one thread meanwhile.
 
         Its threads would fight with ours, and products as small as these lose more by
@@ -251,19 +205,37 @@ class Chooser:
 
     def choose(self, rates: Rates) -> Choice:
         """Fit all candidates, and weigh them by the pairs they have not seen."""
+        held_out = self.held_out(rates)
         self._fit(rates)
-        tested = self.folds.tested
-        # A pair that is judged several times counts once in all.
-        same, different = (
-            answers[tested] / self.folds.n_deals
-            for answers in (self.problem.same, self.problem.different)
+        choice = self._weigh(held_out)
+        if not self.smooth:
+            return choice
+        trials = self.trials
+        self.trials = trials + self.smooth
+        more = self._weigh(held_out)
+        self.trials = trials
+        judged = np.concatenate(
+            [self.folds.tested, len(self.problem.index) + self.folds.points]
         )
-        held_out = HeldOut(same, different, rates)
+        if clearly_better(more.calibrated, choice.calibrated, choice.held_out, judged):
+            return more
+        n_plain = len(trials) * len(SCALES)
+        unused = [replace(row, weight=0.0) for row in more.rows[n_plain:-1]]
+        return replace(choice, rows=choice.rows + unused)
+
+    def _weigh(self, held_out: HeldOut) -> Choice:
+        """Weigh the candidates by the pairs that they have not seen."""
         scores, everywhere = self._align(held_out)
         slope = slopes(scores, held_out)
-        p = probabilities(slope[:, None, None, None] * scores)
+        stretched = slope[:, None, None, None] * scores
+        p = probabilities(held_out.bent(scores, stretched))
         constant = self._constant(p, everywhere, held_out)
-        p = np.concatenate([p, np.broadcast_to(constant, (1, *p.shape[1:]))])
+        flat = np.tile(constant, (1, *p.shape[1:3], 1))
+        if len(p):
+            # It knows of hidden points what the best candidate knows.
+            best = held_out.log_likelihood(p).argmax()
+            flat = held_out.bent(p[best][None], flat)
+        p = np.concatenate([p, flat])
         scales = np.append(np.tile(SCALES, len(self.trials)), TYPICAL_SCALE)
         share = average(p, prior_weights(scales), held_out)
         share = np.where(share < _SMALL_SHARE, 0.0, share)
@@ -272,20 +244,75 @@ class Chooser:
         calibration = calibrate_average(mean, held_out)
         members = self._members(share[:-1], slope)
         ensemble = Ensemble(members, float(share[-1]), constant, calibration)
-        fit = held_out.log_likelihood(probabilities(calibration(mean)))
+        bent = held_out.bent(np.log(np.maximum(mean, 1e-12)), calibration(mean))
+        fit = held_out.log_likelihood(probabilities(bent))
         n_iter = sum(trial.n_iter for trial in self.trials)
         rows = self._rows(p, share, held_out)
-        return Choice(ensemble, rows, mean, held_out, float(fit), n_iter)
+        return Choice(ensemble, rows, mean, held_out, float(fit), n_iter, self.folds)
+
+    def held_out(self, rates: Rates) -> HeldOut:
+        """Return the answers that are held out."""
+        tested = self.folds.tested
+        # A pair that is judged several times counts once in all.
+        same, different = (
+            answers[tested] / self.folds.n_deals
+            for answers in (self.problem.same, self.problem.different)
+        )
+        held_out = HeldOut(same, different, rates)
+        return self._with_points(held_out) if len(self.folds.points) else held_out
+
+    def likelihood(self, rates: Rates) -> PairLikelihood | JointLikelihood:
+        """Return the risk of the models of all folds, and of one that sees all."""
+        everything = np.ones(len(self.problem.index), dtype=bool)
+        trained_on = np.column_stack([self.folds.trained_on, everything])
+        nothing = np.zeros(self.problem.X.shape[0], dtype=bool)
+        hidden = np.column_stack([self.folds.hidden, nothing])
+        return self.problem.likelihood(rates, trained_on, hidden)
+
+    def apart(self) -> Chooser:
+        """Return a chooser to which every pair stands alone, with folds to match."""
+        if not self.problem.shared.any():
+            return self
+        other = copy(self)
+        other.problem = replace(self.problem, joint=False)
+        other.folds = self.deal(np.random.RandomState(self.seed), other.problem)
+        return other
+
+    def for_classes(self, n_classes: int) -> Chooser:
+        """Return a chooser of models with another number of classes.
+
+        The features are the same, and not made again.
+        """
+        other = copy(self)
+        other.problem = replace(self.problem, n_classes=n_classes)
+        other.trials = [replace(trial, n_iter=0) for trial in self.trials]
+        other.groups, other.smooth = None, []
+        return other
+
+    def find_wrong_answers(self, choice: Choice | None) -> WrongAnswers:
+        """Return how often answers are wrong, by all answers together.
+
+        Without a choice, by cycles of answers alone.
+        """
+        problem = self.problem
+        logits = np.zeros((problem.X.shape[0], problem.n_classes))
+        if choice is not None:
+            # A point that no model has left out may be of either class.
+            logits = np.nan_to_num(choice.out_of_fold(problem), nan=0.0)
+        p = softmax(logits, axis=1)
+        return find_wrong_answers(problem.index, problem.same, problem.different, p)
 
     def _fit(self, rates: Rates) -> None:
         """Follow the path of every trial, several at a time."""
-        everything = np.ones(len(self.problem.index), dtype=bool)
-        trained_on = np.column_stack([self.folds.trained_on, everything])
-        likelihood = self.problem.likelihood(rates, trained_on)
-        bar = _Bar(len(self.trials)) if self.progress else None
-        self._in_threads(
-            delayed(trial.follow)(likelihood, self.problem.n_classes, self.seed, bar)
-            for trial in self.trials
+        likelihood = self.likelihood(rates)
+        self._used = likelihood
+        trials = self.trials + self.smooth
+        bar = Bar(len(trials)) if self.progress else None
+        if isinstance(likelihood, PairLikelihood) and self.problem.n_classes > 2:
+            self.trials = fit_several(self, likelihood, SCALES, bar)
+            return
+        self.in_threads(
+            delayed(trial.follow)(likelihood, SCALES, bar) for trial in trials
         )
 
     def _align(self, held_out: HeldOut) -> tuple[Floats, Floats]:
@@ -298,7 +325,7 @@ class Chooser:
         """
         if not self.trials:
             n_outputs = 1 if self.problem.n_classes == 2 else self.problem.n_classes
-            shape = (0, len(self.folds.tested), 2, n_outputs)
+            shape = (0, len(held_out.same), 2, n_outputs)
             return np.zeros(shape), np.zeros((0, self.problem.X.shape[0], n_outputs))
         for trial in self.trials:
             by_scale = trial.scores()
@@ -310,6 +337,7 @@ class Chooser:
                     )
         tested = np.concatenate([self._held_out_scores(t) for t in self.trials])
         best = slopes(tested, held_out)[:, None, None, None] * tested
+        best = held_out.bent(tested, best)
         k = int(held_out.log_likelihood(probabilities(best)).argmax())
         leader = self.trials[k // len(SCALES)].scores()[:, k % len(SCALES), -1]
         for trial in self.trials:
@@ -324,11 +352,53 @@ class Chooser:
         )
         return tested, everywhere
 
-    def _held_out_scores(self, trial: _Trial) -> Floats:
+    def _held_out_scores(self, trial: Trial) -> Floats:
         scores = trial.scores()
         points = self.problem.index[self.folds.tested]
         held_out: Floats = scores[points, :, self.folds.model[:, None]]
-        return np.moveaxis(held_out, 2, 0)
+        held_out = np.moveaxis(held_out, 2, 0)
+        if len(self.folds.points):
+            held_out = np.concatenate([held_out, self._judged(scores)], axis=1)
+        return held_out
+
+    def _judged(self, scores: Floats) -> Floats:
+        """Return scores of hidden points, and what answers say about them as scores.
+
+        `scores` has shape (n_points, n_scales, n_models, n_outputs), the outcome
+        (n_scales, n_judged, 2, n_outputs).
+        """
+        points, model = self.folds.points, self.folds.point_model
+        n_scales, n_models = scores.shape[1], self.folds.trained_on.shape[1]
+        own = np.moveaxis(scores[points, :, model], 1, 0)
+        flat = scores[:, :, :n_models].reshape(len(scores), -1, scores.shape[3])
+        flat = flat[..., 0] if scores.shape[3] == 1 else flat
+        which = np.tile(np.arange(n_models), n_scales)
+        known = self._posterior(flat, which)
+        known = known.reshape(*known.shape[:2], n_scales, n_models)
+        logs = np.log(np.maximum(known[:, points, :, model], 1e-12))
+        # Advanced indices go first: (n_judged, n_classes, n_scales).
+        logs = logs.transpose(2, 0, 1)
+        said = logs if scores.shape[3] > 1 else logs[..., 1:] - logs[..., :1]
+        return np.stack([own, said], axis=2)
+
+    def _with_points(self, held_out: HeldOut) -> HeldOut:
+        """Add the hidden points, each with what answers say about it."""
+        problem, points = self.problem, self.folds.points
+        weight = (problem.same + problem.different)[problem.shared]
+        ends = problem.index[problem.shared]
+        total, times = (
+            np.bincount(ends.ravel(), w, problem.X.shape[0])
+            for w in (np.repeat(weight, 2), None)
+        )
+        # A point counts as much as the answers about it do on average.
+        judged = total[points] / times[points] / self.folds.n_deals
+        n_pairs = len(held_out.same)
+        return HeldOut(
+            np.concatenate([held_out.same, judged]),
+            np.concatenate([held_out.different, np.zeros(len(points))]),
+            held_out.rates,
+            np.arange(n_pairs + len(points)) >= n_pairs,
+        )
 
     def _constant(self, p: Floats, everywhere: Floats, held_out: HeldOut) -> Floats:
         """Return the class probabilities of the constant model."""
@@ -336,6 +406,8 @@ class Chooser:
         if len(everywhere):
             fit = held_out.log_likelihood(p).argmax()
             mean = probabilities(everywhere[fit]).mean(axis=0)
+            if len(self.folds.points):
+                return self._sizes(everywhere[fit])
         else:
             mean = np.full(n_classes, 1 / n_classes)
         if n_classes > 2:
@@ -347,6 +419,24 @@ class Chooser:
         prior = float(prior_from_same_rate(np.clip(share, 0.5, 1.0)))
         sizes = np.array([1 - prior, prior])
         return sizes if mean[1] >= mean[0] else sizes[::-1]
+
+    def _sizes(self, scores: Floats) -> Floats:
+        """Return the shares of the classes among the points that were asked about.
+
+        Counted by what scores and answers together say about each. A star has every
+        answer about one point, so the share of "same" would not tell.
+        """
+        whole = np.array([self.folds.trained_on.shape[1]])
+        found = self._posterior(
+            scores if scores.shape[1] == 1 else scores[:, None], whole
+        )
+        asked = np.unique(self.problem.index)
+        return np.asarray(found[:, asked, 0].mean(axis=1))
+
+    def _posterior(self, scores: Floats, models: Ints) -> Floats:
+        """Return what the answers say about all points, by the models' scores."""
+        assert isinstance(self._used, JointLikelihood)  # noqa: S101 - for mypy
+        return self._used.posterior(scores, models).points
 
     def _members(self, share: Floats, slope: Floats) -> list[Member]:
         """Return the trials that have a share, with their models of all pairs."""
@@ -380,68 +470,14 @@ class Chooser:
 def refit(ensemble: Ensemble, problem: Problem, rates: Rates) -> Ensemble:
     """Train the members of an ensemble on more pairs, from where they are."""
     everything = np.ones((len(problem.index), 1), dtype=bool)
-    likelihood = problem.likelihood(rates, everything)
+    nothing = np.zeros((problem.X.shape[0], 1), dtype=bool)
+    likelihood = problem.likelihood(rates, everything, nothing)
     members = []
     for member in ensemble.members:
         features = member.features(problem.X)
         weights = refine(features, likelihood, member.weights, member.scales)
         members.append(replace(member, weights=weights))
     return replace(ensemble, members=members)
-
-
-def equal_rows(X: PointsLike) -> Ints:
-    """Return a number for each row; equal rows have the same."""
-    if sparse.issparse(X):
-        keys = [
-            X.indices[a:b].tobytes() + X.data[a:b].tobytes()
-            for a, b in pairwise(X.indptr)
-        ]
-    else:
-        keys = [row.tobytes() for row in np.ascontiguousarray(X)]
-    known: dict[bytes, int] = {}
-    return np.array([known.setdefault(key, len(known)) for key in keys])
-
-
-def deal_folds(pairs: Pairs, n_folds: int, n_deals: int, rng: RandomState) -> Folds:
-    """Deal the points out to folds, several times; only the row numbers count.
-
-    A model is trained on the pairs without a point in its fold, and judged by those
-    with both; pairs that cross are left out of both. Where pairs share so many points
-    that hardly any lies within a fold, pairs are dealt out instead, and a point is seen
-    in training and in testing.
-    """
-    n_folds = max(2, min(n_folds, len(pairs) // 2))
-    trained_on, tested, model = [], [], []
-    honest = True
-    for deal in range(n_deals):
-        fold = point_folds(pairs, n_folds, rng)[pairs.index]
-        within = fold[:, 0] == fold[:, 1]
-        counts = np.bincount(fold[within, 0], minlength=n_folds)
-        if counts.min() == 0 or within.sum() < max(n_folds, len(pairs) / 20):
-            honest = False
-            dealt = rng.permutation(len(pairs)) % n_folds
-            fold, within = np.stack([dealt, dealt], axis=1), np.ones(len(pairs), bool)
-        here = fold[:, :, None] == np.arange(n_folds)
-        trained_on.append(~here.any(axis=1))
-        tested.append(np.flatnonzero(within))
-        model.append(fold[within, 0] + deal * n_folds)
-    return Folds(
-        np.concatenate(trained_on, axis=1),
-        np.concatenate(tested),
-        np.concatenate(model),
-        n_deals,
-        len(tested[0]),
-        honest,
-    )
-
-
-def _make_trial(
-    view: ColumnView, X: PointsLike, kernel: Kernel, seed: int, n_components: int
-) -> _Trial:
-    rng = np.random.RandomState(seed)
-    feature_map = FeatureMap(kernel, n_components)
-    features = feature_map.fit_transform(X, rng)
-    return _Trial(view, feature_map, features)
 
 
 def _renamed(weights: Floats, scores: Floats, like: Floats) -> Floats:
@@ -455,19 +491,3 @@ def _renamed(weights: Floats, scores: Floats, like: Floats) -> Floats:
     if weights.shape[-2] > 1:
         return np.take(weights, order, axis=-2)
     return weights if order[0] == 0 else -weights
-
-
-class _Bar:
-    """A bar on standard error."""
-
-    def __init__(self, total: int) -> None:
-        self.done, self.total = 0, total
-
-    def step(self, name: str) -> None:
-        """Count one more, and say which."""
-        self.done += 1
-        full = "#" * round(20 * self.done / self.total)
-        end = "\n" if self.done == self.total else ""
-        text = f"\rPairClassifier [{full:<20}] {self.done}/{self.total} {name:<14}"
-        sys.stderr.write(text + end)
-        sys.stderr.flush()

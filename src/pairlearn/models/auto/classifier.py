@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
-from pairlearn.data.checks import check_flip_rates, check_integer
-from pairlearn.data.containers import on_host, stack_rows
+from pairlearn.data.checks import check_choice, check_flip_rates, check_integer
+from pairlearn.data.containers import on_host, stack_rows, take_rows
 from pairlearn.data.folds import joined_points
 from pairlearn.data.pairs import as_pairs
 from pairlearn.data.row_hashes import remember, remember_groups
+from pairlearn.engine.components.risk_sum import LIKELIHOODS
 from pairlearn.engine.points import as_points
-from pairlearn.models.auto.choose import Chooser, Folds, Problem, deal_folds, refit
+from pairlearn.models.auto.choose import Chooser, refit
+from pairlearn.models.auto.folds import Folds, deal_folds
+from pairlearn.models.auto.judged import Judged
+from pairlearn.models.auto.kinds import settle_kinds
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
+from pairlearn.models.auto.problem import Problem
 from pairlearn.models.auto.stack import estimate_rates
 from pairlearn.models.auto.table import Candidates
-from pairlearn.models.base import Answered, is_disjoint
+from pairlearn.models.predictor import class_names
 from pairlearn.models.probabilistic import ProbabilisticPairClassifier
-from pairlearn.trust.certificate import Certificate, make_certificate
-from pairlearn.trust.noise import Counts, Noise, as_noise, rates_of
+from pairlearn.trust.certificate import (
+    Certificate,
+    certificate_from_points,
+    make_certificate,
+)
+from pairlearn.trust.more_kinds import two_kinds_evidence
+from pairlearn.trust.noise import Noise, as_noise, rates_of
 from pairlearn.trust.sample_checks import MoreKindsError, refuse_more_kinds
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.models.auto.choose import Choice
+    from pairlearn.models.auto.kinds import Kinds
     from pairlearn.models.auto.likelihood import Rates
+    from pairlearn.models.base import Answered
     from pairlearn.trust.assignment import Assignment
 
     # Points, and the numbers of their classes.
@@ -44,8 +57,12 @@ CHOICE_PAIRS = 2000
 # Few pairs are dealt out to folds several times, as long as these are no more in all.
 DEALT_PAIRS = 400
 MOST_DEALS = 4
+# Unlabelled points that are used; of more, some are drawn.
+MOST_UNLABELED = 4000
 # Rounds of estimating flip rates and fitting with them.
 _ROUNDS = 3
+# Rates that move by less than this are not worth another round.
+_SETTLED = 0.015
 # Below this share of right answers to pairs of the same class something else is wrong.
 _UNLIKELY = 0.4
 
@@ -66,12 +83,14 @@ class PairClassifier(ProbabilisticPairClassifier):
     * how that average is calibrated,
     * and, as `certificate_`, how good the result is.
 
-    No class label is used, other than those in `labeled`.
+    No class label is used, other than those in `labeled`. With `unlabeled` points there
+    are further candidates, which are smooth over neighbours.
 
     Parameters
     ----------
-    n_classes : int, default=2
-        Number of classes.
+    n_classes : int or "auto", default=2
+        Number of classes. "auto": two, unless the answers speak for more: see `kinds_`.
+        `classes`, where given, say how many there are.
     majority : {+1, -1}, class name or None, default=None
         For two classes, the one that has more than half of the points: one of
         `classes`, or +1 for the second of them and -1 for the first. Knowing it, the
@@ -84,6 +103,13 @@ class PairClassifier(ProbabilisticPairClassifier):
         log-likelihood of held-out answers by more than log(number of pairs).
     classes : tuple or None, default=None
         Names of the classes, (negative, positive) for two. None: (-1, 1), or 0, 1, ...
+    likelihood : {"component", "pair"}, default="component"
+        * "component": answers about points that are connected by answers are seen
+          together, so that what they imply counts, too: a chain of answers is worth as
+          much as as many labels. See :mod:`pairlearn.engine.components.likelihood`.
+          Nothing changes for pairs that share no point, nor for more than two classes
+          (:class:`~pairlearn.MCLClassifier` sees answers together for these, too).
+        * "pair": every pair stands alone.
     n_components : int, default=300
         The largest number of features of a kernel.
     n_folds : int, default=5
@@ -109,6 +135,11 @@ class PairClassifier(ProbabilisticPairClassifier):
         :func:`~pairlearn.certify` with pairs kept aside.
     flip_rates_ : tuple of float
         (r1, r0), given or estimated; (1.0, 0.0) for answers that are taken as right.
+    flip_rate_interval_ : tuple of float or None
+        Where rates were estimated and pairs share points: between which limits the rate
+        of wrong answers lies, by the models and by cycles of answers that cannot be all
+        right, at 95 % confidence. It takes the models' probabilities for right. None
+        otherwise.
     log_likelihood_ : float
         Mean log-likelihood of a held-out answer under the calibrated average.
     assignment_ : Assignment or None
@@ -117,6 +148,11 @@ class PairClassifier(ProbabilisticPairClassifier):
         Iterations of L-BFGS over all candidates.
     classes_ : ndarray of shape (n_classes,)
         The classes.
+    n_classes_ : int
+        Their number, given or found.
+    kinds_ : Kinds or None
+        With ``n_classes="auto"``, which numbers of classes were tried, how well they
+        explain answers, and why.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -129,7 +165,13 @@ class PairClassifier(ProbabilisticPairClassifier):
 
     Notes
     -----
-    *Not guaranteed:* that an ensemble is the best one; that estimated flip rates are
+    For more than two classes fewer candidates are trained, and begin with groups of
+    points that two of them have found. If nobody has named them, the classes are in the
+    order of how many points are in each, the largest first.
+
+    *Not guaranteed:* that an ensemble is the best one; that the number of classes that
+    "auto" finds is right (a class that few answers are about, or that the features do
+    not tell from another, goes unnoticed); that estimated flip rates are
     the true ones (wrong answers of both kinds alike look much like classes that
     overlap, and are seldom noticed: give their rate if it is known); the certificate,
     which is an estimate: the models of the folds had fewer pairs, and the weights of
@@ -162,10 +204,11 @@ class PairClassifier(ProbabilisticPairClassifier):
     def __init__(
         self,
         *,
-        n_classes: int = 2,
+        n_classes: int | str = 2,
         majority: Any = None,
         noise: Any = "auto",
         classes: tuple[Any, ...] | None = None,
+        likelihood: str = "component",
         n_components: int = 300,
         n_folds: int = 5,
         max_pairs: int = 20_000,
@@ -173,10 +216,11 @@ class PairClassifier(ProbabilisticPairClassifier):
         n_jobs: int | None = None,
         random_state: int | RandomState | None = None,
     ) -> None:
-        self.n_classes = n_classes
+        self.n_classes = n_classes  # type: ignore[assignment]
         self.majority = majority
         self.noise = noise
         self.classes = classes  # type: ignore[assignment]
+        self.likelihood = likelihood
         self.n_components = n_components
         self.n_folds = n_folds
         self.max_pairs = max_pairs
@@ -191,8 +235,9 @@ class PairClassifier(ProbabilisticPairClassifier):
         sample_weight: ArrayLike | None = None,
         labeled: tuple[PointsLike, ArrayLike] | None = None,
         groups: ArrayLike | None = None,
+        unlabeled: PointsLike | None = None,
     ) -> Self:
-        """Learn from pairs and answers, and from labelled points if there are any.
+        """Learn from pairs and answers, and from other points if there are any.
 
         Parameters
         ----------
@@ -211,6 +256,13 @@ class PairClassifier(ProbabilisticPairClassifier):
             Of whom or what each point is a row, or both points of each pair. The folds
             then share no group, so that a model is judged by pairs of things it has
             not seen.
+        unlabeled : array-like, sparse or data frame of shape (n, n_features), optional
+            Points that nobody was asked about; of more than 4,000, as many are drawn.
+            Candidates that prefer boundaries through gaps between points are then
+            tried, too. They are used if held-out answers are explained better with
+            them, by more than one standard error; if not, the model is the one without
+            them. It has seen these points, so :func:`~pairlearn.certify` needs pairs of
+            others.
 
         Returns
         -------
@@ -233,6 +285,9 @@ class PairClassifier(ProbabilisticPairClassifier):
             numbers = np.arange(len(labels[1]))
             memory = remember(labels[0], numbers, self._training_points)
             self._training_points = memory
+        others = None
+        if unlabeled is not None:
+            others = self._validate_points(unlabeled, reset=False)
         rng = check_random_state(self.random_state)
         # Weights are relative; together they count as the pairs that they are worth.
         weight = given.weight * given.weight.sum() / (given.weight @ given.weight)
@@ -245,33 +300,39 @@ class PairClassifier(ProbabilisticPairClassifier):
         sample = given.part(part).compact()
         n_deals = max(1, min(MOST_DEALS, DEALT_PAIRS // len(part)))
         in_folds = sample.pairs if joined is None else joined[rows[part]].compact()
-        folds = deal_folds(in_folds, self.n_folds, n_deals, rng)
-        chooser = Chooser(self._problem(sample, labels), folds, self, rng)
-        choice, rates = self._choose(chooser, rates)
+        problem = self._problem(sample, labels)
+        deal = partial(deal_folds, in_folds, self.n_folds, n_deals)
+        chooser = Chooser(problem, deal, self, rng)
+        if others is not None and problem.n_classes == 2:
+            # Drawn last, so that the other candidates are as they are without them.
+            others = self._draw_unlabeled(others, rng)
+            chooser.add_smooth_trials(others, self.n_components, rng)
+        self.flip_rate_interval_: tuple[float, float] | None = None
+        things = None if joined is None else joined.index[rows]
+        choice, rates = self._settle_kinds(chooser, rates, given, things)
+        folds = choice.folds
         ensemble = choice.ensemble
         if len(part) < len(rows):
             ensemble = refit(ensemble, self._problem(given, labels), rates)
         self._ensemble = ensemble
-        self._order = np.arange(self.n_classes)
+        self._order = np.arange(self.n_classes_)
         self._record(choice, rates, folds, estimated=estimated)
-        tested = folds.tested[: folds.n_first]
-        kept = sample.part(tested)
+        judged = Judged.of(choice, chooser.problem, sample, in_folds)
         self.certificate_: Certificate | None = None
         # What models of other folds say of some pairs, by the numbers of these.
         self._held_out: tuple[Ints, Floats] | None = None
-        if folds.honest and self.n_classes == 2:
-            usable = np.flatnonzero(is_disjoint(in_folds[tested], 0))
-            group = choice.calibrated[usable].argmax(axis=2)
-            says = np.where(group[:, 0] == group[:, 1], 1.0, -1.0)
-            self._held_out = rows[part[tested[usable]]], says
-            self._certify(kept.t[usable], says, estimated=estimated)
-        return self._settle(choice, kept, given.pairs.X, labels)
+        if folds.honest and self.n_classes_ == 2:
+            self._held_out = rows[part[judged.rows[judged.usable]]], judged.says
+            self._certify(judged, estimated=estimated)
+        return self._settle(judged, given.pairs.X, labels)
 
     def _check_parameters(self) -> Rates | None:
         """Refuse wrong parameters; return the flip rates, or None to estimate them."""
         check_integer("n_components", self.n_components)
+        check_choice("likelihood", self.likelihood, LIKELIHOODS)
         for name in ("n_classes", "n_folds", "max_pairs"):
-            check_integer(name, getattr(self, name), minimum=2)
+            if getattr(self, name) != "auto" or name != "n_classes":
+                check_integer(name, getattr(self, name), minimum=2)
         self._check_majority()
         rates = check_flip_rates(self.noise, "noise", ("auto",))
         if isinstance(rates, str):
@@ -282,9 +343,22 @@ class PairClassifier(ProbabilisticPairClassifier):
         """Return labelled points and the numbers of their classes."""
         if not isinstance(labeled, tuple | list) or len(labeled) != 2:
             raise ValueError("labeled must be (X_l, y_l): points and their classes")
+        if self._asks_how_many:
+            raise ValueError(
+                "labeled points name classes, so their number must be known: give "
+                "classes, or n_classes as a number"
+            )
         X = self._validate_points(labeled[0], reset=False)
         y = self._check_labels(labeled[1], X.shape[0])
         return X, np.argmax(y[:, None] == self.classes_, axis=1)
+
+    def _draw_unlabeled(self, X: PointsLike, rng: RandomState) -> PointsLike:
+        """Return unlabelled points, or some of very many, and remember them as seen."""
+        if X.shape[0] > MOST_UNLABELED:
+            X = take_rows(X, np.sort(rng.permutation(X.shape[0])[:MOST_UNLABELED]))
+        everything = np.arange(X.shape[0])
+        self._training_points = remember(X, everything, self._training_points)
+        return X
 
     def _problem(self, given: Answered, labels: Labelled | None) -> Problem:
         pairs, t, weight = given
@@ -294,10 +368,54 @@ class PairClassifier(ProbabilisticPairClassifier):
             X = stack_rows(X, labels[0])
             known = Labels(rows, labels[1], np.ones(len(rows)))
         same, different = weight * (1 + t) / 2, weight * (1 - t) / 2
-        return Problem(X, pairs.index, same, different, known, self.n_classes)
+        # Of several classes nothing is gained by seeing answers together.
+        joint = self.likelihood == "component" and self._n_kinds == 2
+        return Problem(X, pairs.index, same, different, known, self._n_kinds, joint)
+
+    @property
+    def _asks_how_many(self) -> bool:
+        """Whether the number of classes is to be found."""
+        return isinstance(self.n_classes, str) and self.classes is None
+
+    def _class_names(self) -> NDArray[Any]:
+        if not isinstance(self.n_classes, str):
+            return super()._class_names()
+        names: Any = (-1, 1) if self.classes is None else self.classes
+        return class_names(names, max(2, np.size(names)))
+
+    def _settle_kinds(
+        self,
+        chooser: Chooser,
+        rates: Rates | None,
+        given: Answered,
+        things: Ints | None,
+    ) -> tuple[Choice, Rates]:
+        """Choose, and find first how many classes there are if nobody says."""
+        kinds: Kinds | None = None
+        if self._asks_how_many:
+            evidence = two_kinds_evidence(
+                given.pairs, given.t, rates or CERTAIN, things
+            )
+            kinds, choice, rates = settle_kinds(chooser, rates, evidence, self._choose)
+            if kinds.chosen > 2:
+                self.classes_ = np.arange(kinds.chosen)
+        else:
+            choice, rates = self._choose(chooser, rates)
+        self.kinds_ = kinds
+        self.n_classes_ = self._n_kinds
+        if self.majority is not None and self.n_classes_ > 2:
+            warnings.warn(
+                f"the answers speak for {self.n_classes_} classes, and majority names "
+                "them only when there are two: the names are arbitrary. Use "
+                "assign_from_points, or n_classes=2 if there are two",
+                stacklevel=3,
+            )
+        return choice, rates
 
     def _choose(self, chooser: Chooser, rates: Rates | None) -> tuple[Choice, Rates]:
         """Choose with the given rates, or with estimated ones if that explains more."""
+        if rates is None and chooser.problem.shared.any() and chooser.folds.honest:
+            return self._choose_jointly(chooser)
         choice = chooser.choose(rates or CERTAIN)
         if rates is not None:
             return choice, rates
@@ -315,6 +433,27 @@ class PairClassifier(ProbabilisticPairClassifier):
                 break
         return best, best_rates
 
+    def _choose_jointly(self, chooser: Chooser) -> tuple[Choice, Rates]:
+        """Choose with the rates that cycles of answers and the models speak for.
+
+        Cycles tell of wrong answers before there is a model.
+        """
+        found = chooser.find_wrong_answers(None)
+        enough = np.log(chooser.problem.same.sum() + chooser.problem.different.sum())
+        e = found.symmetric
+        used = _bounded((1 - e, e)) if found.gain > enough else CERTAIN
+        choice = chooser.choose(used)
+        for _ in range(_ROUNDS):
+            found = chooser.find_wrong_answers(choice)
+            rates = _bounded(found.rates) if found.gain > enough else CERTAIN
+            moved = np.abs(np.subtract(rates, used)).max()
+            if moved < _SETTLED:
+                break
+            used = rates
+            choice = chooser.choose(used)
+        self.flip_rate_interval_ = found.interval
+        return choice, used
+
     def _record(
         self, choice: Choice, rates: Rates, folds: Folds, *, estimated: bool
     ) -> None:
@@ -328,15 +467,20 @@ class PairClassifier(ProbabilisticPairClassifier):
         if estimated and rates[0] < _UNLIKELY:
             warnings.warn(
                 f"it seems that {1 - rates[0]:.0%} of pairs of the same class were "
-                f"answered 'different': are there more than n_classes={self.n_classes} "
-                "classes? If answers are right, pass noise=None",
+                "answered 'different': are there more than "
+                f"n_classes={self.n_classes_} classes? If answers are right, pass "
+                "noise=None",
                 stacklevel=3,
             )
         self.log_likelihood_ = choice.log_likelihood / total
         self.n_iter_ = max(1, choice.n_iter)
+        judged = [
+            f"{folds.n_first} pairs" * bool(folds.n_first),
+            f"{folds.n_first_points} points" * bool(folds.n_first_points),
+        ]
         note = (
             f"average: log-likelihood {self.log_likelihood_:.4f} for each of "
-            f"{folds.n_first} pairs within folds that "
+            f"{' and '.join(filter(None, judged))} within folds that "
             + (
                 "share no point"
                 if folds.honest
@@ -347,40 +491,47 @@ class PairClassifier(ProbabilisticPairClassifier):
             note += f"; flip rates r1 = {rates[0]:.3f}, r0 = {rates[1]:.3f}"
         self.candidates_ = Candidates(choice.rows, note)
 
-    def _certify(self, t: Floats, says: Floats, *, estimated: bool) -> None:
-        """Count the held-out pairs that the models trained without them get wrong."""
-        sure = np.abs(t) == 1
-        if not sure.any():
+    def _certify(self, judged: Judged, *, estimated: bool) -> None:
+        """Count what models get wrong of pairs or points that they have not seen."""
+        if not judged.sure.any():
             return
         noise = Noise("unknown", rates_of(self)) if estimated else as_noise(self.noise)
-        # Answers between -1 and 1 may be either.
-        counts = Counts.of(says, np.where(sure, t, 0.0))
+        counts = judged.counts()
         n_same = counts.n_told_same + counts.n_unsure
         try:
             refuse_more_kinds(n_same, counts.n_pairs, noise)
         except MoreKindsError as problem:
             warnings.warn(f"{problem}; so there is no certificate", stacklevel=3)
             return
+        if len(judged.point_wrong) > counts.n_pairs:
+            self._held_out = None
+            self.certificate_ = certificate_from_points(
+                int(judged.point_wrong.sum()),
+                len(judged.point_wrong),
+                noise if noise.kind == "none" else Noise("unknown", rates_of(self)),
+                n_unsure=int(judged.point_unsure.sum()),
+            )
+            return
         self.certificate_ = make_certificate(counts, noise, 0.95, cross_validated=True)
 
-    def _settle(
-        self, choice: Choice, kept: Answered, X: PointsLike, labels: Labelled | None
-    ) -> Self:
+    def _settle(self, judged: Judged, X: PointsLike, labels: Labelled | None) -> Self:
         """Settle which class is which: by labels, by the majority, or by a rule."""
         self.assignment_: Assignment | None = None
         if labels is not None:
             return self.assign_from_points(labels[0], self.classes_[labels[1]])
+        if self.n_classes_ > 2:
+            self._largest_first(X)
+            return self
         if self.majority is None:
             self._fix_sign(X)
             return self
-        logits = choice.calibrated[: len(kept.t)]
-        left, right = (logits[..., 1] - logits[..., 0]).T
-        return self._assign_by(kept, (left, right), self.majority, rates_of(self))
+        left, right = (judged.logits[..., 1] - judged.logits[..., 0]).T
+        return self._assign_by(
+            judged.given, (left, right), self.majority, rates_of(self)
+        )
 
     def _fix_sign(self, X: PointsLike) -> None:
         """Make the column that the scores follow most grow with them: arbitrary."""
-        if self.n_classes > 2:
-            return
         X = X[:CHOICE_PAIRS]
         scores = np.tanh(self._scores(X))
         points = as_points(X)
@@ -392,9 +543,15 @@ class PairClassifier(ProbabilisticPairClassifier):
         if follows[np.argmax(np.abs(follows))] < 0:
             self._flip()
 
+    def _largest_first(self, X: PointsLike) -> None:
+        """Order the classes by how many points are in each."""
+        group = self._scores(X[:CHOICE_PAIRS]).argmax(axis=1)
+        counts = np.bincount(group, minlength=self.n_classes_)
+        self._reorder(np.argsort(-counts, kind="stable"))
+
     def _scores(self, X: PointsLike) -> Floats:
         logits = self._ensemble.logits(X)[:, self._order]
-        if self.n_classes == 2:
+        if len(self._order) == 2:
             return np.asarray(logits[:, 1] - logits[:, 0])
         return np.asarray(log_softmax(logits, axis=1))
 

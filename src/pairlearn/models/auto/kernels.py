@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Floats, PointsLike
 
-__all__ = ["FeatureMap", "Kernel"]
+__all__ = ["FeatureMap", "Kernel", "principal_axes"]
 
 # Points from which the typical distance is taken.
 _SAMPLE = 300
@@ -46,14 +46,17 @@ class Kernel:
 
     "linear": x^T x'. "rbf": exp(-|x - x'|^2 / (width * median of |x - x'|^2)).
     "laplacian": exp(-|x - x'|_1 / (width * median of |x - x'|_1)), whose rougher
-    functions suit tables in which single columns matter.
+    functions suit tables in which single columns matter. With a `strength` it is
+    deformed to be smooth over neighbours (:mod:`pairlearn.models.auto.smooth`).
     """
 
     name: str
     width: float | None = None
+    strength: float | None = None
 
     def __str__(self) -> str:
-        return self.name if self.width is None else f"{self.name} {self.width:g}"
+        plain = self.name if self.width is None else f"{self.name} {self.width:g}"
+        return plain if self.strength is None else f"smooth {plain}"
 
 
 class FeatureMap:
@@ -85,14 +88,19 @@ class FeatureMap:
         self.fit_transform(X, rng)
         return self
 
-    def fit_transform(self, X: PointsLike, rng: RandomState) -> Floats:
-        """Fit to these points, and return their features."""
-        n_points = X.shape[0]
+    def fit_transform(
+        self, X: PointsLike, rng: RandomState, n_preferred: int = 0
+    ) -> Floats:
+        """Fit to these points, and return their features.
+
+        The first `n_preferred` points are landmarks before any other is.
+        """
         self.landmarks: Any = None
         if self.kernel.name == "linear":
             first = self._axes(X, rng)
         else:
-            rows = rng.permutation(n_points)
+            rows = rng.permutation(X.shape[0])
+            rows = rows[np.argsort(rows >= n_preferred, kind="stable")]
             self.landmarks = X[np.sort(rows[: self.n_components])]
             sample = X[rows[:_SAMPLE]]
             self.gamma = 1 / (
@@ -106,9 +114,7 @@ class FeatureMap:
         least = _ROUNDING * max(float(np.mean(Z**2)), 1e-300)
         self.centre = Z.mean(axis=0)
         Z -= self.centre
-        values, axes = eigh(Z.T @ Z / n_points)
-        kept = values > max(_NOISE * float(values.max(initial=0)), least)
-        axes = axes[:, kept][:, ::-1] / np.sqrt(values[kept].sum() or 1.0)
+        axes = principal_axes(Z, least)
         self.turn: Floats = first @ axes
         self.centre = self.centre @ axes
         return np.asarray(Z @ axes)
@@ -144,6 +150,16 @@ class FeatureMap:
         k = min(self.n_components, *X.shape)
         rows = randomized_svd(X, k, random_state=rng)[2]
         return np.asarray(rows.T)
+
+
+def principal_axes(Z: Floats, least: float = 0.0) -> Floats:
+    """Return the principal axes of centred features, scaled such that E|z|^2 = 1.
+
+    Directions with no more variance than `least` are left out.
+    """
+    values, axes = eigh(Z.T @ Z / len(Z))
+    kept = values > max(_NOISE * float(values.max(initial=0)), least)
+    return np.asarray(axes[:, kept][:, ::-1] / np.sqrt(values[kept].sum() or 1.0))
 
 
 def _typical(kernel: Kernel, sample: PointsLike) -> float:

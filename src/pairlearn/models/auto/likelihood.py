@@ -19,22 +19,25 @@ bounds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from pairlearn.engine.backends.numpy.risk_sums import incidence
+from pairlearn.engine.components.risk_sum import CERTAIN
+from pairlearn.models.auto.softmax_risk import softmax_risk
+from pairlearn.system.once import once
 from pairlearn.trust.probabilities import same_and_slopes, same_class
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pairlearn.data.types import Floats, Ints
 
 __all__ = ["CERTAIN", "Labels", "PairLikelihood", "says_same"]
 
 Rates = tuple[float, float]
-# (r1, r0) of answers that are right.
-CERTAIN: Rates = (1 - 1e-4, 1e-4)
 
 
 class Labels(NamedTuple):
@@ -73,12 +76,34 @@ class PairLikelihood:
     def __post_init__(self) -> None:
         self._at_left, self._at_right = incidence(self.index, self.n_points)
 
+    def evaluator(
+        self,
+        models: Ints,
+        memory: Any = None,  # noqa: ARG002 - as of JointLikelihood
+    ) -> Callable[[Floats, Ints], tuple[Floats, Floats]]:
+        """Return (scores, rows) -> R and its derivative, row k being models[k]."""
+        return lambda scores, rows: self(scores, models[rows])
+
+    @property
+    def n_models(self) -> int:
+        """Number of models."""
+        return int(self.same.shape[1])
+
+    def moment(self, Z: Floats, model: int) -> Floats:
+        """Return the sum of t (z z'^T + z' z^T) over the pairs that a model sees."""
+        t = self.same[:, model] - self.different[:, model]
+        left, right = Z[self.index[:, 0]], Z[self.index[:, 1]]
+        moment = (left * t[:, None]).T @ right
+        return np.asarray(moment + moment.T)
+
     def __call__(self, scores: Floats, models: Ints) -> tuple[Floats, Floats]:
         """Return R of each model and its derivative.
 
         `scores` has shape (n_points, n_models) for two classes, else (n_points,
         n_models, n_classes); `models` says which models these are.
         """
+        if scores.ndim == 3:
+            return self._several(scores, models)
         left, right = scores[self.index[:, 0]], scores[self.index[:, 1]]
         chance, by_left, by_right = same_and_slopes(left, right)
         r1, r0 = self.rates
@@ -86,16 +111,38 @@ class PairLikelihood:
         same, different = self.same[:, models], self.different[:, models]
         risk = -(same * np.log(q) + different * np.log1p(-q)).sum(axis=0)
         slope = (r1 - r0) * (different / (1 - q) - same / q)
-        slope = slope.reshape(*slope.shape, *[1] * (scores.ndim - 2))
         by_scores = self._sum_at_points(slope * by_left, slope * by_right)
         if self.labels is not None:
             risk = risk + _add_labels(self.labels, models, scores, by_scores)
         return risk, by_scores
 
+    def _several(self, scores: Floats, models: Ints) -> tuple[Floats, Floats]:
+        """Return the same for more than two classes, in the precision of the scores."""
+        risk, by_scores = softmax_risk(
+            scores,
+            self.index,
+            (self.same[:, models], self.different[:, models]),
+            self._single if scores.dtype == np.float32 else self._double,
+            self.rates,
+        )
+        if self.labels is not None:
+            risk = risk + _add_labels(self.labels, models, scores, by_scores)
+        return risk, by_scores
+
+    @property
+    def _double(self) -> tuple[Any, Any]:
+        return self._at_left, self._at_right
+
+    @once
+    def _single(self) -> tuple[Any, Any]:
+        left, right = self._double
+        return left.astype(np.float32), right.astype(np.float32)
+
     def _sum_at_points(self, by_left: Floats, by_right: Floats) -> Floats:
         shape = (self.n_points, *by_left.shape[1:])
-        flat = (by_left.reshape(len(by_left), -1), by_right.reshape(len(by_right), -1))
-        total: Floats = self._at_left @ flat[0] + self._at_right @ flat[1]
+        flat = (len(by_left), int(np.prod(by_left.shape[1:])))
+        left, right = by_left.reshape(flat), by_right.reshape(flat)
+        total: Floats = self._at_left @ left + self._at_right @ right
         return total.reshape(shape)
 
 

@@ -1,4 +1,4 @@
-r"""The path of a model through ever weaker priors, for all folds at once.
+r"""The path of a model of two classes through ever weaker priors, for all folds.
 
 A model on features z(x) has the scores f(x) = w^T z(x) + b and minimises
 
@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pairlearn.engine.components.propagation import Memory
 from pairlearn.engine.solvers import (
-    cluster_embedding,
-    cluster_weights,
     leading_eigenvectors,
     minimise_together,
 )
 from pairlearn.trust.assignment import match_classes
 
 if TYPE_CHECKING:
-    from numpy.random import RandomState
-
     from pairlearn.data.types import Floats, Ints
+    from pairlearn.models.auto.joint import JointLikelihood
     from pairlearn.models.auto.likelihood import PairLikelihood
 
-__all__ = ["PathObjective", "follow", "refine", "score"]
+    Likelihood = PairLikelihood | JointLikelihood
+
+__all__ = ["PathObjective", "follow", "named_by_labels", "refine", "score"]
 
 # Starts that are followed, and for how many scales.
 N_STARTS, N_COMPARED = 4, 2
@@ -57,7 +57,7 @@ class PathObjective:
     ----------
     features : ndarray of shape (n_points, n_features)
         z of all points.
-    likelihood : PairLikelihood
+    likelihood : PairLikelihood or JointLikelihood
         R.
     n_outputs : int
         Scores a point.
@@ -65,20 +65,22 @@ class PathObjective:
         s.
     models : ndarray of int
         The model of the likelihood that each row is of.
+    memory : Memory, optional
+        What evaluations of the same rows leave for each other.
     """
 
     def __init__(
         self,
         features: Floats,
-        likelihood: PairLikelihood,
+        likelihood: Likelihood,
         n_outputs: int,
         scale: float,
         models: Ints,
+        memory: Memory | None = None,
     ) -> None:
         self.features = features
-        self.likelihood = likelihood
+        self.evaluate = likelihood.evaluator(models, memory)
         self.n_outputs = n_outputs
-        self.models = models
         n_points, n_features = features.shape
         self.penalty = np.append(np.full(n_features, scale**-2), _INTERCEPT_SCALE**-2)
         square = np.append((features**2).sum(axis=0), n_points)
@@ -90,7 +92,7 @@ class PathObjective:
         scores = score(self.features, weights)
         if self.n_outputs == 1:
             scores = scores[..., 0]
-        value, r = self.likelihood(scores, self.models[rows])
+        value, r = self.evaluate(scores, rows)
         value = value + (self.penalty * weights**2).sum(axis=(1, 2)) / 2
         r = r.reshape(len(r), -1)
         by_weights = np.column_stack([(self.features.T @ r).T, r.sum(axis=0)])
@@ -108,10 +110,8 @@ def score(features: Floats, weights: Floats) -> Floats:
 
 def follow(
     features: Floats,
-    likelihood: PairLikelihood,
+    likelihood: Likelihood,
     scales: tuple[float, ...],
-    n_classes: int,
-    rng: RandomState,
     *,
     max_iter: int = 60,
     tol: float = 0.05,
@@ -122,14 +122,10 @@ def follow(
     ----------
     features : ndarray of shape (n_points, n_features)
         z of all points.
-    likelihood : PairLikelihood
+    likelihood : PairLikelihood or JointLikelihood
         R for each model.
     scales : tuple of float
         s, from small to large.
-    n_classes : int
-        Number of classes.
-    rng : RandomState
-        Source of the starts for more than two classes.
     max_iter : int
         Iterations for each scale.
     tol : float
@@ -140,14 +136,14 @@ def follow(
     weights : ndarray of shape (n_scales, n_models, n_outputs, n_features + 1)
     n_iter : int
     """
-    n_models = likelihood.same.shape[1]
-    n_outputs = 1 if n_classes == 2 else n_classes
-    first = _starts(features, likelihood, n_classes, rng)
+    n_models = likelihood.n_models
+    first = _starts(features, likelihood)
     n_starts = len(first) // n_models
     w, models = first, np.tile(np.arange(n_models), n_starts)
     path, n_iter = [], 0
+    memory = Memory(len(models))
     for step, scale in enumerate(scales):
-        objective = PathObjective(features, likelihood, n_outputs, scale, models)
+        objective = PathObjective(features, likelihood, 1, scale, models, memory)
         # A prior that was too narrow leaves a constant, from where nothing moves.
         spread = score(features, w).std(axis=0).max(axis=1)
         w = np.where((spread < _COLLAPSED)[:, None, None], first[: len(w)], w)
@@ -160,11 +156,12 @@ def follow(
         path.append(w[best])
         if step + 1 == N_COMPARED:
             w, first, models = w[best], first[best], models[best]
+            memory = memory.of(best)
     return np.array(path), n_iter
 
 
 def refine(
-    features: Floats, likelihood: PairLikelihood, weights: Floats, scales: Floats
+    features: Floats, likelihood: Likelihood, weights: Floats, scales: Floats
 ) -> Floats:
     """Return weights (n_scales, n_outputs, ...) trained further on other pairs."""
     n_outputs, better = weights.shape[1], []
@@ -179,54 +176,30 @@ def refine(
     return np.array(better)
 
 
-def _starts(
-    features: Floats, likelihood: PairLikelihood, n_classes: int, rng: RandomState
-) -> Floats:
+def _starts(features: Floats, likelihood: Likelihood) -> Floats:
     """Return starting weights: the first start of every model, then the second, ..."""
     starts = [
-        _starts_of(features, likelihood, model, n_classes, rng)
-        for model in range(likelihood.same.shape[1])
+        _starts_of(features, likelihood, model) for model in range(likelihood.n_models)
     ]
     return np.array(starts).swapaxes(0, 1).reshape(-1, *starts[0].shape[1:])
 
 
-def _starts_of(
-    features: Floats,
-    likelihood: PairLikelihood,
-    model: int,
-    n_classes: int,
-    rng: RandomState,
-) -> Floats:
-    """Return the starts of one model, (n_starts, n_outputs, n_features + 1)."""
+def _starts_of(features: Floats, likelihood: Likelihood, model: int) -> Floats:
+    """Return the starts of one model, (n_starts, 1, n_features + 1)."""
     Z = np.column_stack([features[:, :_LEADING], np.ones(len(features))])
-    t = likelihood.same[:, model] - likelihood.different[:, model]
-    left, right = Z[likelihood.index[:, 0]], Z[likelihood.index[:, 1]]
-    moment = (left * t[:, None]).T @ right
     size = Z.shape[1]
-    n_leading = min(size, max(N_STARTS, n_classes))
-    leading = leading_eigenvectors(moment + moment.T, n_leading)
-    if n_classes == 2:
-        weights = np.array([[v] for v in leading.T[:N_STARTS]])
-    else:
-        embedding = cluster_embedding(Z @ leading[:, :n_classes], n_classes)
-        weights = np.array(
-            [
-                # Too few different points to cluster: any direction will do.
-                np.random.RandomState(seed).normal(size=(n_classes, size))
-                if embedding is None
-                else cluster_weights(Z, embedding, n_classes, seed).T
-                for seed in rng.randint(2**31 - 1, size=N_STARTS)
-            ]
-        )
+    n_leading = min(size, N_STARTS)
+    leading = leading_eigenvectors(likelihood.moment(Z, model), n_leading)
+    weights = np.array([[v] for v in leading.T[:N_STARTS]])
     spread = np.sqrt(np.mean((weights @ Z.T) ** 2, axis=(1, 2), keepdims=True))
     weights *= _SPREAD / np.maximum(spread, 1e-12)
     full = np.zeros((*weights.shape[:2], features.shape[1] + 1))
     full[..., : size - 1], full[..., -1] = weights[..., :-1], weights[..., -1]
-    return _named(full, features, likelihood, model)
+    return named_by_labels(full, features, likelihood, model)
 
 
-def _named(
-    weights: Floats, features: Floats, likelihood: PairLikelihood, model: int
+def named_by_labels(
+    weights: Floats, features: Floats, likelihood: Likelihood, model: int
 ) -> Floats:
     """Give the classes of each start the names that the labelled points suggest."""
     if likelihood.labels is None:

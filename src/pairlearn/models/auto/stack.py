@@ -21,7 +21,7 @@ are learned from these alone, by the likelihood of the held-out answers (see
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -33,7 +33,7 @@ from pairlearn.trust.probabilities import probabilities
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pairlearn.data.types import Floats
+    from pairlearn.data.types import Bools, Floats, Ints
     from pairlearn.models.auto.likelihood import Rates
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "HeldOut",
     "average",
     "calibrate_average",
+    "clearly_better",
     "estimate_rates",
     "prior_weights",
     "slopes",
@@ -64,21 +65,51 @@ class HeldOut:
         How much either answer counts.
     rates : tuple of float
         (r1, r0) of the answers.
+    anchored : ndarray of bool, shape (n_pairs,), or None
+        Which of the pairs are a point that a model has not seen and what the answers
+        say about it, instead of two points: the second half is given, and not changed
+        by slopes and calibrations. Wrong answers are in it already. None: no pair.
     """
 
     same: Floats
     different: Floats
     rates: Rates = CERTAIN
+    anchored: Bools | None = None
 
     @property
     def total(self) -> float:
         """How many answers there are, by weight."""
         return float(self.same.sum() + self.different.sum())
 
+    @property
+    def pair_rates(self) -> tuple[Any, Any]:
+        """(r1, r0) of each pair, or of all."""
+        if self.anchored is None:
+            return self.rates
+        r1, r0 = (
+            np.where(self.anchored, sure, rate)
+            for sure, rate in zip(CERTAIN, self.rates, strict=True)
+        )
+        return r1, r0
+
+    def bent(self, given: Floats, changed: Floats) -> Floats:
+        """Return what was changed, but as it was given where it is anchored.
+
+        Both have shape (..., n_pairs, 2, n_classes).
+        """
+        if self.anchored is not None:
+            changed[..., self.anchored, 1, :] = given[..., self.anchored, 1, :]
+        return changed
+
     def log_likelihood(self, p: Floats, rates: Rates | None = None) -> Floats:
         """Return the log-likelihood of probabilities (..., n_pairs, 2, n_classes)."""
-        q = says_same(p[..., 0, :], p[..., 1, :], rates or self.rates)
+        q = says_same(p[..., 0, :], p[..., 1, :], rates or self.pair_rates)
         return np.asarray(np.log(q) @ self.same + np.log1p(-q) @ self.different)
+
+    def terms(self, p: Floats) -> Floats:
+        """Return the terms of the log-likelihood, one for each pair."""
+        q = says_same(p[:, 0], p[:, 1], self.pair_rates)
+        return np.asarray(np.log(q) * self.same + np.log1p(-q) * self.different)
 
 
 def slopes(scores: Floats, held_out: HeldOut) -> Floats:
@@ -86,7 +117,12 @@ def slopes(scores: Floats, held_out: HeldOut) -> Floats:
 
     `scores` has shape (n_candidates, n_pairs, 2, n_outputs).
     """
-    fit = np.array([held_out.log_likelihood(probabilities(a * scores)) for a in SLOPES])
+    fit = np.array(
+        [
+            held_out.log_likelihood(probabilities(held_out.bent(scores, a * scores)))
+            for a in SLOPES
+        ]
+    )
     fit -= np.log(SLOPES)[:, None] ** 2 / 2
     return np.asarray(SLOPES[fit.argmax(axis=0)])
 
@@ -103,7 +139,7 @@ def average(p: Floats, prior: Floats, held_out: HeldOut, n_iter: int = 300) -> F
 
     `p` has shape (n_candidates, n_pairs, 2, n_classes).
     """
-    r1, r0 = held_out.rates
+    r1, r0 = held_out.pair_rates
     weights, strength = prior.copy(), _LAMBDA / held_out.total
     # A larger step would overshoot when there is next to nothing to learn from.
     rate = min(0.5, 1 / strength)
@@ -111,8 +147,9 @@ def average(p: Floats, prior: Floats, held_out: HeldOut, n_iter: int = 300) -> F
     for _ in range(n_iter):
         mean = (weights @ flat).reshape(p.shape[1:])
         left, right = mean[:, 0], mean[:, 1]
-        q = says_same(left, right, held_out.rates)
+        q = says_same(left, right, held_out.pair_rates)
         slope = (r1 - r0) * (held_out.same / q - held_out.different / (1 - q))
+        # The derivative in either half is the other half.
         both = mean[:, ::-1] * slope[:, None, None]
         gain = flat @ both.ravel() / held_out.total
         step = rate * (gain - strength * np.log(weights / prior))
@@ -149,6 +186,31 @@ def calibrate_average(p: Floats, held_out: HeldOut) -> Calibration:
     return _calibrate(p, held_out)[0]
 
 
+def clearly_better(new: Floats, old: Floats, held_out: HeldOut, judged: Ints) -> bool:
+    r"""Tell whether one model explains held-out answers clearly better than another.
+
+    With d_k how much more of the log-likelihood of answer k the new one explains, over
+    all the times that it is judged: whether the sum of d_k is above its standard error,
+    the root of the sum of d_k^2.
+
+    Parameters
+    ----------
+    new, old : ndarray of shape (n_tested, 2, n_classes)
+        Log-probabilities of both points, by either model.
+    held_out : HeldOut
+        The answers.
+    judged : ndarray of shape (n_tested,)
+        The number of each answer; one that is judged several times occurs again.
+
+    Returns
+    -------
+    bool
+    """
+    gain = held_out.terms(probabilities(new)) - held_out.terms(probabilities(old))
+    each = np.bincount(judged, gain)
+    return bool(each.sum() > np.sqrt(each @ each))
+
+
 def estimate_rates(p: Floats, held_out: HeldOut) -> tuple[Rates, float]:
     """Return flip rates learned with a calibration, and what the likelihood gains.
 
@@ -182,8 +244,8 @@ def _calibrate(
 
     def loss(u: Floats) -> float:
         calibration, used = read(u)
-        scores = calibration.slope * log_p + calibration.bias
-        fit = held_out.log_likelihood(probabilities(scores), used)
+        scores = held_out.bent(log_p, calibration.slope * log_p + calibration.bias)
+        fit = held_out.log_likelihood(probabilities(scores), used if rates else None)
         prior = u[0] ** 2 + (u[1 : 1 + n_bias] ** 2).sum() / _BIAS_SPREAD**2
         return float(prior / 2 - fit)
 

@@ -25,7 +25,8 @@ class Candidate:
     columns : str
         View of the columns: "standard", "power", or "" for the constant model.
     kernel : str
-        Kernel, and its width in typical distances.
+        Kernel, and its width in typical distances; "smooth" if it rests on unlabelled
+        points, too.
     scale : float or None
         Standard deviation of the prior on the weights, which is about how far scores
         spread.
@@ -90,8 +91,9 @@ class Candidates(Sequence[Candidate]):
     def __repr__(self) -> str:
         shown = [row for row in self._rows if row.weight or len(self._rows) <= _ALL]
         table = [HEAD, *map(_cells, shown)]
+        width = max(14, *(len(row[1]) + 1 for row in table))
         lines = [
-            f"{columns:<10}{kernel:<14}{scale:>7}{fit:>16}{error:>12}{weight:>8}"
+            f"{columns:<10}{kernel:<{width}}{scale:>7}{fit:>16}{error:>12}{weight:>8}"
             for columns, kernel, scale, fit, error, weight in table
         ]
         left = len(self._rows) - len(shown)

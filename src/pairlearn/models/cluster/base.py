@@ -40,6 +40,8 @@ class PairClusterer(PairClassifierBase):
     """
 
     n_clusters: int
+    # What more clusters than two cannot do is said where a score is asked for.
+    _n_kinds = 2
     majority: int | None
     assignment_size: float
     random_state: int | RandomState | None

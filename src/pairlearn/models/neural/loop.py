@@ -34,20 +34,23 @@ class PairTraining(NeuralNet):
         self._scaler = torch.amp.GradScaler("cuda", enabled=enabled)
 
     def infer(self, x: Tensor, **_: Any) -> Tensor:
-        """Return the scores of a batch of pairs, of shape (batch, 2, ...)."""
+        """Return the scores of a batch of pairs, of shape (batch, 2, ...).
+
+        Of points that are there once each, whatever pairs they are in: (n_points, ...).
+        """
         if self.device is not None:
             x = x.to(self.device, non_blocking=True)
         context: Any = nullcontext()
         if self.precision in MIXED:
             context = torch.autocast(x.device.type, MIXED[self.precision])
         with context:
-            scores: Tensor = self.module_(x.flatten(0, 1))
-        return scores.reshape(len(x), 2, *scores.shape[1:])
+            scores: Tensor = self.module_(x.flatten(0, 1) if x.ndim == 3 else x)
+        return scores.reshape(*x.shape[:-1], *scores.shape[1:])
 
     def get_loss(
         self,
         y_pred: Tensor,
-        y_true: tuple[Tensor, Tensor],
+        y_true: tuple[Tensor, ...],
         X: Any = None,  # noqa: ARG002
         training: bool = False,  # noqa: ARG002
     ) -> Tensor:
@@ -56,6 +59,10 @@ class PairTraining(NeuralNet):
         The criterion is a weighted mean. Times the mean weight of the batch, batches
         add up to the loss of all pairs, whose mean weight is one.
         """
+        if len(y_true) == 3:
+            t, weight, index = y_true
+            joint: Tensor = self.criterion_.joint(y_pred, index, t, weight)
+            return joint * float(weight.mean())
         t, weight = (part.to(y_pred.device, non_blocking=True) for part in y_true)
         loss: Tensor = self.criterion_(y_pred[:, 0], y_pred[:, 1], t, weight)
         return loss * weight.mean()

@@ -13,8 +13,10 @@ from torch import Tensor
 from pairlearn.data.checks import check_choice, check_integer
 from pairlearn.data.containers import take_rows
 from pairlearn.data.row_hashes import forget
+from pairlearn.engine.components.risk_sum import LIKELIHOODS
 from pairlearn.models.base import n_wanted
 from pairlearn.models.neural.base import NetworkClassifier
+from pairlearn.models.neural.joint import ComponentLikelihoodLoss
 from pairlearn.models.neural.losses import (
     ContrastiveLoss,
     PairLikelihoodLoss,
@@ -70,10 +72,11 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         \qquad S_k = \sum_c p_c(x_k) \, p_c(x'_k),
 
     with p the sigmoid of one score or the softmax of one per class; for loss="product"
-    the logistic loss of f(x) f(x'), as in CIPS. Batches are drawn from the pairs, and
-    their points are gathered by number, so that the pairs are never copied. Training
-    stops when the loss of held-out pairs has not improved for `patience` epochs, and
-    the weights of the best epoch are kept.
+    the logistic loss of f(x) f(x'), as in CIPS. Where pairs share points, the
+    likelihood is that of all answers together (see `likelihood`). Batches are drawn
+    from the pairs, and their points are gathered by number, so that the pairs are never
+    copied. Training stops when the loss of held-out pairs has not improved for
+    `patience` epochs, and the weights of the best epoch are kept.
 
     Parameters
     ----------
@@ -96,6 +99,18 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         r1 = P(answer same | same) and r0 = P(answer same | different); a single number
         for symmetric noise; "auto" or "symmetric" to learn both rates, or one, together
         with the weights.
+    likelihood : {"component", "pair"}, default="component"
+        * "component": with loss="likelihood", answers about points that are connected
+          by answers are seen together: what they imply counts, too. The loss of a batch
+          is the negative log of the joint likelihood of its answers, a sum over the
+          classes of all its points (:mod:`pairlearn.engine.components.likelihood`).
+          Batches are made of connected pieces of the graph of answers; components with
+          more pairs than a batch are cut in a new random way each epoch. Right answers
+          are taken for right in 9,999 of 10,000 cases then. Nothing changes for pairs
+          that share no point.
+        * "pair": every pair stands alone. So it does with other losses, with a loss
+          that you made, and with distributed=True, where processes share the pairs of
+          a batch.
     optimizer : {"adam", "adamw", "sgd"} or class, default="adam"
         The optimizer, or a class such as ``torch.optim.RAdam``.
     lr : float, default=1e-3
@@ -111,7 +126,9 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         `max_epochs`; the best weights are kept all the same.
     validation_size : float, default=0.1
         Share of the pairs that are held out to tell when to stop. If that is fewer than
-        ten pairs, none is held out and the last weights are kept.
+        ten pairs, none is held out and the last weights are kept. Where answers are
+        seen together, all pairs of some points are held out, at most this share, so
+        that no training pair is about these points; their joint likelihood is judged.
     precision : {"float16", "bfloat16", "float64"} or None, default=None
         None: as the module is, float32 as a rule. "float16" or "bfloat16": mixed
         precision, where layers compute in 16 bits and weights and losses stay in 32.
@@ -206,6 +223,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         loss: Any = "likelihood",
         n_classes: int = 2,
         flip_rates: Any = None,
+        likelihood: str = "component",
         optimizer: Any = "adam",
         lr: float = 1e-3,
         weight_decay: float = 1e-4,
@@ -230,6 +248,7 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         self.loss = loss
         self.n_classes = n_classes
         self.flip_rates = flip_rates
+        self.likelihood = likelihood
         self.optimizer = optimizer
         self.lr = lr
         self.weight_decay = weight_decay
@@ -314,17 +333,19 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
         """Refuse wrong parameters; return the loss."""
         self._check_network()
         check_integer("n_classes", self.n_classes, minimum=2)
+        check_choice("likelihood", self.likelihood, LIKELIHOODS)
         self._check_majority()
         if self.certificate_size is not None and self.n_classes > 2:
             raise ValueError(
                 "certificate_size is for two classes (Theorem 1); with "
-                f"n_classes={self.n_classes} leave it at None"
+                f"n_classes={self.n_classes} leave it at None, and call certify(net, "
+                "pairs, t) with fresh pairs"
             )
         loss = self.loss
         if isinstance(loss, str):
             check_choice("loss", loss, LOSSES)
             likely = loss == "likelihood"
-            loss = PairLikelihoodLoss(self.flip_rates) if likely else ProductLoss()
+            loss = self._likelihood_loss() if likely else ProductLoss()
         elif not isinstance(loss, PairLoss):
             raise TypeError(
                 f"loss must be one of {LOSSES} or a loss of pairlearn.models.neural; "
@@ -353,6 +374,13 @@ class PairNet(ProbabilisticPairClassifier, NetworkClassifier):
             )
         criterion: nn.Module = loss
         return criterion
+
+    def _likelihood_loss(self) -> PairLikelihoodLoss:
+        """Return the likelihood of single pairs, or of all answers together."""
+        # Processes that share a batch would each have a part of a component.
+        if self.likelihood == "pair" or self.distributed:
+            return PairLikelihoodLoss(self.flip_rates)
+        return ComponentLikelihoodLoss(self.flip_rates)
 
     def _check_output(self, shape: tuple[int, ...], n_points: int) -> None:
         good = [(n_points,), (n_points, 1)]

@@ -15,16 +15,23 @@ from sklearn.exceptions import ConvergenceWarning
 from skorch.helper import predefined_split
 from torch import Tensor, nn
 
+from pairlearn.engine.components.likelihood import shares_points
 from pairlearn.models.neural.batches import PairBatches, as_is, gather
+from pairlearn.models.neural.joint import (
+    ComponentLikelihoodLoss,
+    JointBatches,
+    PairsCounted,
+)
 from pairlearn.models.neural.keeper import Bar, Keeper, StopTraining
 from pairlearn.models.neural.loop import OPTIMIZERS, Shuffled, training_class
+from pairlearn.models.neural.pieces import PieceBatches, pairs_of_some_points
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from numpy.random import RandomState
 
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Bools, Floats, Ints, PointsLike
     from pairlearn.models.base import Answered
     from pairlearn.models.neural.base import NetworkClassifier
 
@@ -66,8 +73,16 @@ def train(
         training.
     """
     numbers = np.flatnonzero(answered.weight > 0)
+    joint = isinstance(criterion, ComponentLikelihoodLoss)
+    if joint:
+        numbers, joint = _told_together(numbers, answered.pairs.index)
     weight = answered.weight / answered.weight[numbers].mean()
-    learn, held_out = _hold_out(numbers, settings.validation_size, rng)
+    if joint:
+        index = answered.pairs.index[numbers]
+        chosen = _hold_out_points(index, settings.validation_size, rng)
+        learn, held_out = numbers[~chosen], numbers[chosen]
+    else:
+        learn, held_out = _hold_out(numbers, settings.validation_size, rng)
     if not len(learn):
         raise ValueError(
             f"validation_size={settings.validation_size} of {len(numbers)} pairs "
@@ -90,9 +105,9 @@ def train(
         if cuda and not settings.distributed:
             X = _on_device(X, device, dtype)
 
-        def batches(which: Ints) -> PairBatches:
+        def batches(which: Ints) -> PairBatches | JointBatches:
             chosen = answered.pairs.index[which], answered.t[which], weight[which]
-            return PairBatches(X, *chosen, dtype)
+            return (JointBatches if joint else PairBatches)(X, *chosen, dtype)
 
         path, of = None, ""
         if settings.checkpoint is not None:
@@ -103,10 +118,24 @@ def train(
         if not len(held_out):
             keeper.patience = None
         callbacks = [*map(deepcopy, settings.callbacks), keeper]
+        options: dict[str, Any] = {"callbacks": callbacks}
+        n_batches = -(-len(learn) // settings.batch_size)
+        if joint:
+            index, size = answered.pairs.index, settings.batch_size
+            order = PieceBatches(index[learn], size, seed, lambda: len(keeper.history))
+            # The same each time: losses of different cuts could not be compared.
+            judged = PieceBatches(index[held_out], size, seed, lambda: 0)
+            for name, each in {"train": order, "valid": judged}.items():
+                options[f"iterator_{name}__batch_sampler"] = each
+                options[f"iterator_{name}__batch_size"] = 1
+            callbacks.insert(0, PairsCounted())
+            n_batches = len(order) if settings.progress else n_batches
+        else:
+            options["iterator_train__sampler"] = Shuffled(
+                len(learn), seed, lambda: len(keeper.history)
+            )
         if settings.progress:
-            callbacks.append(Bar(keeper, -(-len(learn) // settings.batch_size)))
-        order = Shuffled(len(learn), seed, lambda: len(keeper.history))
-        options = {"callbacks": callbacks, "iterator_train__sampler": order}
+            callbacks.append(Bar(keeper, n_batches))
         if len(held_out):
             options["train_split"] = predefined_split(batches(held_out))
         with _processes(settings, device) as accelerator:
@@ -119,7 +148,7 @@ def train(
 
 
 def _run(
-    net: Any, keeper: Keeper, data: PairBatches
+    net: Any, keeper: Keeper, data: PairBatches | JointBatches
 ) -> tuple[nn.Module, nn.Module, Keeper]:
     """Run the epochs that remain, and return the best weights."""
     try:
@@ -136,7 +165,7 @@ def _run(
     return net.module_.eval(), net.criterion_, keeper
 
 
-def _run_epochs(net: Any, keeper: Keeper, data: PairBatches) -> None:
+def _run_epochs(net: Any, keeper: Keeper, data: PairBatches | JointBatches) -> None:
     try:
         if not keeper.finished:
             net.fit_loop(data, epochs=keeper.max_epochs)
@@ -246,6 +275,29 @@ def _hold_out(
     if n < FEWEST_HELD_OUT:
         return order, order[:0]
     return order[n:], order[:n]
+
+
+def _hold_out_points(index: Ints, validation_size: float, rng: RandomState) -> Bools:
+    """Tell which pairs are held out: all those of some points, if they are enough."""
+    chosen = np.zeros(len(index), dtype=bool)
+    n = round(validation_size * len(index))
+    if n >= FEWEST_HELD_OUT:
+        found = pairs_of_some_points(index, n, rng)
+        if len(found) >= FEWEST_HELD_OUT:
+            chosen[found] = True
+    return chosen
+
+
+def _told_together(numbers: Ints, index: Ints) -> tuple[Ints, bool]:
+    """Return the pairs that say something together, and whether any share a point.
+
+    A pair of a point with itself says nothing. If no others share points, all pairs are
+    returned, to be learned from as ever.
+    """
+    proper = numbers[index[numbers, 0] != index[numbers, 1]]
+    if shares_points(index[proper], int(index.max(initial=0)) + 1).any():
+        return proper, True
+    return numbers, False
 
 
 def choose_device(device: str, X: PointsLike) -> torch.device:

@@ -1,0 +1,1 @@
+"""The likelihood of answers that share points."""
