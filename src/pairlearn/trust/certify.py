@@ -20,12 +20,12 @@ from pairlearn.data.pairs import Pairs, as_pairs
 from pairlearn.trust.certificate import covering, make_certificate
 from pairlearn.trust.kinds import group_names, judge_kinds, weigh_all_kinds
 from pairlearn.trust.known_points import (
-    doubt_in_words,
     equal_rows_once,
     groups_in_training,
     memory_of,
     points_in_training,
     taken_in_turn,
+    with_and_without,
 )
 from pairlearn.trust.noise import Counts, Noise, as_noise, rates_of
 from pairlearn.trust.sample_checks import (
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["certify", "how_many_kinds", "judge", "weigh_all"]
 
-# Warn if so many pairs may have been seen in training.
-_MANY_DOUBTFUL = 0.5
 _ANY_NUMBER = "kinds='any' gives a certificate that holds for any number of kinds"
 
 
@@ -385,20 +383,7 @@ def judge(
             Counts.of(says[which], t[which]), noise, confidence, anytime=anytime
         )
 
-    everything = np.ones(len(t), dtype=bool)
-    doubtful = ~everything if doubtful is None else doubtful
-    if doubtful.all():
-        raise ValueError(
-            f"each of the {len(t)} pairs has a point that equals one of those the "
-            "classifier was trained on, with an answer or without (unlabeled=); a "
-            "certificate needs fresh random pairs"
-        )
-    found = counted(everything)
-    if not doubtful.any():
-        return found
-    if doubtful.mean() >= _MANY_DOUBTFUL:
-        warnings.warn(f"{doubt_in_words(doubtful)}. Use fresh pairs", stacklevel=3)
-    return covering(found, counted(~doubtful))
+    return with_and_without(doubtful, len(t), counted, covering)
 
 
 def _sharing_nothing(index: Ints, *, in_order: bool, by_group: bool) -> Ints:

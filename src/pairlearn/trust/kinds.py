@@ -14,7 +14,7 @@ from pairlearn.data.pairs import Pairs
 from pairlearn.trust.intervals import clopper_pearson
 from pairlearn.trust.kinds_certificate import covering_kinds
 from pairlearn.trust.kinds_counts import GroupCounts, make_kinds_certificate
-from pairlearn.trust.known_points import doubt_in_words
+from pairlearn.trust.known_points import with_and_without
 from pairlearn.trust.purity import truly_different
 from pairlearn.trust.sample_checks import (
     SURE,
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from pairlearn.trust.noise import Noise
 
 __all__ = ["group_names", "judge_kinds", "pairs_within_groups", "weigh_all_kinds"]
-
-# Warn if so many pairs may have been seen in training.
-_MANY_DOUBTFUL = 0.5
 
 
 def group_names(clf: Any, predicted: Any) -> list[Any]:
@@ -124,19 +121,7 @@ def judge_kinds(
             anytime=anytime,
         )
 
-    everything = np.ones(len(t), dtype=bool)
-    doubtful = ~everything if doubtful is None else doubtful
-    if doubtful.all():
-        raise ValueError(
-            f"each of the {len(t)} pairs has a point that equals one of those the "
-            "classifier was trained on; a certificate needs fresh random pairs"
-        )
-    found = counted(everything)
-    if not doubtful.any():
-        return found
-    if doubtful.mean() >= _MANY_DOUBTFUL:
-        warnings.warn(f"{doubt_in_words(doubtful)}. Use fresh pairs", stacklevel=3)
-    return covering_kinds(found, counted(~doubtful))
+    return with_and_without(doubtful, len(t), counted, covering_kinds)
 
 
 def weigh_all_kinds(

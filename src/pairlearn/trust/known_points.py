@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from pairlearn.data.row_hashes import known_groups, known_rows, row_hashes
 from pairlearn.trust.kept_pairs import LEAST_KEPT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from pairlearn.data.pairs import Pairs
@@ -25,7 +27,12 @@ __all__ = [
     "memory_of",
     "points_in_training",
     "taken_in_turn",
+    "with_and_without",
 ]
+
+# Warn if so many pairs may have been seen in training.
+_MANY_DOUBTFUL = 0.5
+_Found = TypeVar("_Found")
 
 
 def groups_in_training(clf: Any, groups: ArrayLike, pairs: Pairs) -> tuple[Bools, bool]:
@@ -123,6 +130,43 @@ def taken_in_turn(n_pairs: int, in_order: bool) -> Ints:
     if in_order:
         return np.arange(n_pairs)
     return shuffled(n_pairs, np.random.RandomState(0))
+
+
+def with_and_without(
+    doubtful: Bools | None,
+    n_pairs: int,
+    counted: Callable[[Bools], _Found],
+    covering: Callable[[_Found, _Found], _Found],
+) -> _Found:
+    """Return a certificate that covers that with doubtful pairs and that without.
+
+    Parameters
+    ----------
+    doubtful : ndarray of bool of shape (n_pairs,) or None
+        Pairs with a point that may have been seen; None: there are none.
+    n_pairs : int
+        Number of pairs.
+    counted : callable
+        From a mask of the pairs to their certificate.
+    covering : callable
+        From two certificates to one that covers both.
+
+    Returns
+    -------
+    Certificate or KindsCertificate
+    """
+    found = counted(np.ones(n_pairs, dtype=bool))
+    if doubtful is None or not doubtful.any():
+        return found
+    if doubtful.all():
+        raise ValueError(
+            f"each of the {n_pairs} pairs has a point that equals one of those the "
+            "classifier was trained on, with an answer or without (unlabeled=); a "
+            "certificate needs fresh random pairs"
+        )
+    if doubtful.mean() >= _MANY_DOUBTFUL:
+        warnings.warn(f"{doubt_in_words(doubtful)}. Use fresh pairs", stacklevel=4)
+    return covering(found, counted(~doubtful))
 
 
 def doubt_in_words(doubtful: Bools) -> str:

@@ -212,6 +212,25 @@ class Components:
         """Return the value of each pair's link; 0 for pairs of one point."""
         return np.asarray(self._at_link.T @ values)
 
+    def rate_slopes(
+        self, answers: Answers, links: Floats, rates: tuple[float, float]
+    ) -> Floats:
+        """Return the derivatives of log Z of one model in its two flip rates.
+
+        With P the probability that the points of an answer are the same, it is the sum
+        over answers of v P (2s - 1) / psi(same) for r1, and likewise for r0.
+        """
+        alike = self.at_pairs(links)[:, 0]
+        # A point and itself are the same for certain, and say nothing about rates.
+        proper = self.index[:, 0] != self.index[:, 1]
+        weight = (answers.same + answers.different)[:, 0] * proper
+        share = answers.same[:, 0] / np.where(weight > 0, weight, 1.0)
+        slopes = [
+            weight * chance * (2 * share - 1) / (share * r + (1 - share) * (1 - r))
+            for chance, r in zip((alike, 1 - alike), rates, strict=True)
+        ]
+        return np.array([slope.sum() for slope in slopes])
+
     def tables(self, answers: Answers, rates: tuple[Any, Any]) -> LinkTables:
         """Return psi of each link.
 

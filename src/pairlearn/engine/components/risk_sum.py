@@ -72,7 +72,6 @@ class ComponentRiskSum(NumpyPairRiskSum):
         )
         same, different = coefficients.scaled(np.flatnonzero(shared), total)
         self._answers = Answers(same[:, None], different[:, None])
-        self._proper = index[shared, 0] != index[shared, 1]
         self._graph = Components(index[shared], points.n_points, n_classes)
         self._memory = Memory(1, tolerance=1e-7)
 
@@ -92,18 +91,10 @@ class ComponentRiskSum(NumpyPairRiskSum):
     def rate_gradient(self, risk: Any, w: Floats, b: float | Floats) -> Floats:
         """Return the derivatives of the risk in the two flip rates."""
         scores = self.points.scores(w, b)
-        alike = self._look(risk, class_log_probabilities(scores[:, None])).links
-        alike = self._graph.at_pairs(alike)[:, 0]
-        same, different = self._answers.same[:, 0], self._answers.different[:, 0]
-        # A point and itself are the same for certain, and say nothing about rates.
-        weight = (same + different) * self._proper
-        share = same / np.where(weight > 0, weight, 1.0)
-        r1, r0 = _bounded(risk.flip_rates)
-        slopes = [
-            weight * chance * (2 * share - 1) / (share * r + (1 - share) * (1 - r))
-            for chance, r in ((alike, r1), (1 - alike, r0))
-        ]
-        joint = -np.array([slope.sum() for slope in slopes]) / self.total
+        found = self._look(risk, class_log_probabilities(scores[:, None]))
+        rates = _bounded(risk.flip_rates)
+        slopes = self._graph.rate_slopes(self._answers, found.links, rates)
+        joint = -slopes / self.total
         return self._alone.rate_gradient(risk, w, b) + joint
 
     def value_at_zero(self, risk: Any, n_outputs: int) -> float:

@@ -170,7 +170,7 @@ class _LogLikelihood(torch.autograd.Function):
         r1, r0 = _to_host(rates).tolist()
         found = graph(log_p, graph.tables(answers, (r1, r0)))
         pull = (found.points - np.exp(log_p))[:, :, 0]
-        slopes = _rate_slopes(graph, answers, found.links, (r1, r0))
+        slopes = graph.rate_slopes(answers, found.links, (r1, r0))
         ctx.save_for_backward(
             _as(pull[1] if scores.ndim == 1 else pull.T, scores), _as(slopes, rates)
         )
@@ -181,25 +181,6 @@ class _LogLikelihood(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:
         pull, slopes = ctx.saved_tensors
         return grad * pull, grad.to(slopes) * slopes, None, None
-
-
-def _rate_slopes(
-    graph: Components, answers: Answers, links: Floats, rates: tuple[float, float]
-) -> Floats:
-    """Return the derivatives of log Z in the flip rates."""
-    alike = graph.at_pairs(links)[:, 0]
-    # A pair of a point with itself is in no link, and says nothing.
-    proper = graph.index[:, 0] != graph.index[:, 1]
-    weight = (answers.same + answers.different)[:, 0]
-    share = answers.same[:, 0] / np.where(weight > 0, weight, 1.0)
-    return np.array(
-        [
-            (weight * chance * (2 * share - 1) / (share * r + (1 - share) * (1 - r)))[
-                proper
-            ].sum()
-            for chance, r in zip((alike, 1 - alike), rates, strict=True)
-        ]
-    )
 
 
 def _to_host(values: Tensor) -> Floats:
