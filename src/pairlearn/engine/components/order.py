@@ -39,7 +39,11 @@ class Leaves(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Points with two neighbours: summed out into a new link between these."""
+    """Points with two neighbours: summed out into a new link between these.
+
+    The first link is turned if its table has the point's classes in its rows, the
+    second one if it has them in its columns.
+    """
 
     point: Ints
     first: Ints
@@ -100,7 +104,7 @@ class _Links:
 
     def __init__(self, ends: Ints) -> None:
         self.ends = [np.asarray(ends, dtype=np.intp)]
-        self.n = len(ends)
+        self.n = self.n_given = len(ends)
         self.number = np.arange(self.n)
         self.left, self.right = self.ends[0].T
 
@@ -127,7 +131,8 @@ def find_order(n_points: int, ends: Ints) -> Order:
         Number of points.
     ends : ndarray of shape (n_links, 2)
         The two points of each link; no two links have the same, and no link the same
-        point twice.
+        point twice. Their tables are symmetric: what counts is whether two classes are
+        the same.
 
     Returns
     -------
@@ -177,7 +182,8 @@ def _merge(links: _Links) -> Merge:
     old = order[several]
     size = size[size > 1]
     starts = np.cumsum(size) - size
-    number, turned = links.number[old], links.left[old] != low[old]
+    number = links.number[old]
+    turned = (links.left[old] != low[old]) & (number >= links.n_given)
     first = old[starts]
     kept = np.ones(len(key), dtype=bool)
     kept[old] = False
@@ -215,6 +221,10 @@ def _sum_out(links: _Links, degree: Ints, chosen: Bools) -> tuple[Leaves, Series
         number[order],
         turned[order],
     )
+    # The tables of given links look the same from both ends.
+    made_before = number >= links.n_given
+    away = ~turned & made_before
+    turned &= made_before
     one = degree[point] == 1
     hung = np.flatnonzero(one)
     hung = hung[np.argsort(other[hung], kind="stable")]
@@ -230,6 +240,6 @@ def _sum_out(links: _Links, degree: Ints, chosen: Bools) -> tuple[Leaves, Series
     links.keep(kept)
     made = links.add(other[first], other[second])
     series = Series(
-        point[first], number[first], turned[first], number[second], turned[second], made
+        point[first], number[first], turned[first], number[second], away[second], made
     )
     return leaves, series

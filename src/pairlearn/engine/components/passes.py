@@ -140,7 +140,7 @@ class Passes:
             return
         first = self._seen_from(series.first, series.first_turned)
         first *= self._weights(series.point)
-        second = self._seen_from(series.second, ~series.second_turned)
+        second = self._seen_from(series.second, series.second_turned)
         made = _product(first, second)
         self._left.append((first, second, made))
         top = made.max(axis=(0, 1))
@@ -156,7 +156,7 @@ class Passes:
         self.marginals[:, series.point] = belief.sum(axis=0)
         self.beliefs[:, :, series.first] = _turn(belief, series.first_turned)
         belief = second * _product(first.swapaxes(0, 1), ratio)
-        self.beliefs[:, :, series.second] = _turn(belief, ~series.second_turned)
+        self.beliefs[:, :, series.second] = _turn(belief, series.second_turned)
 
 
 def _product(left: Floats, right: Floats) -> Floats:
