@@ -190,6 +190,19 @@ def test_folds_hide_points_of_large_components():
     assert not folds.hidden[40:].any()
 
 
+def test_pairs_of_small_components_are_judged_by_models_that_see_neither_point():
+    corners = np.arange(30).reshape(-1, 3)
+    index = corners[:, [0, 1, 1, 2, 0, 2]].reshape(-1, 2)
+    X, _ = blobs(30)
+    ones = np.ones(len(index))
+    problem = Problem(X, index, ones, 0 * ones, None, 2, joint=True)
+    folds = deal_folds(Pairs(X, index), 5, 2, np.random.RandomState(0), problem)
+    assert len(folds.tested) == 2 * len(index)
+    assert not len(folds.points)
+    assert folds.hidden[index[folds.tested], folds.model[:, None]].all()
+    assert not folds.trained_on[folds.tested, folds.model].any()
+
+
 def test_a_hidden_point_has_no_say():
     # What a model of a fold learns does not depend on the features of its points.
     X, y = blobs(40)

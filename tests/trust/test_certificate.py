@@ -9,6 +9,7 @@ from pairlearn import CIPSClassifier, Pairs, certify, make_pair_pipeline
 from pairlearn.trust.certificate import (
     certificate_from_answers,
     certificate_from_counts,
+    certificate_from_points,
 )
 from pairlearn.trust.certify import judge
 from pairlearn.trust.kept_pairs import keep_aside
@@ -256,3 +257,15 @@ def test_all_unsure_or_same_is_no_riddle():
     assert found.clustering_interval == (0.0, 0.5)
     some = np.where(np.arange(40) < 30, 1, 0)
     assert certify(Threshold(), pairs, some).n_unsure == 10
+
+
+def test_points_whose_side_is_open_count_both_ways():
+    sure = certificate_from_points(5, 100, Noise("none"))
+    found = certificate_from_points(5, 100, Noise("none"), n_unsure=10)
+    worst = certificate_from_points(15, 100, Noise("none"))
+    assert found.clustering_interval[0] == sure.clustering_interval[0]
+    assert found.clustering_interval[1] == worst.clustering_interval[1]
+    assert found.clustering_error == pytest.approx(0.1)
+    # Where answers may be wrong, nothing is claimed from below.
+    unknown = certificate_from_points(5, 100, Noise("unknown"))
+    assert unknown.clustering_interval == (0.0, sure.clustering_interval[1])

@@ -1,5 +1,7 @@
 """Certificates for any number of kinds: bounds that are reached, and that hold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -482,3 +484,12 @@ class TestBenchmark:
         found = bench.simulate(cell, audit, 200, seed=7)
         for held in ([each.error for each in found], [each.purities for each in found]):
             assert np.mean(held) >= bench.floor(200)
+
+
+def test_majorities_may_be_wrong_more_often_than_single_answers():
+    low, high = np.array([0.1]), np.array([0.2])
+    single = Noise("any", (0.9, 0.1), ((0.9, 0.1),))
+    several = replace(single, majorities=9 / 8)
+    assert truly_different(single, low, high)[1][0] == pytest.approx(0.3)
+    assert truly_different(several, low, high)[1][0] == pytest.approx(0.2 + 0.1 * 9 / 8)
+    assert truly_different(several, low, high)[0][0] == pytest.approx(0.0)
