@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Ints, PairsLike
 
-__all__ = ["KindsEvidence", "two_kinds_evidence"]
+__all__ = ["DOUBTFUL", "KindsEvidence", "two_kinds_evidence"]
 
 # Below this p-value two kinds are refuted, and below the other doubtful.
 REFUTED, DOUBTFUL = 1e-3, 0.05
