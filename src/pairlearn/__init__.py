@@ -15,6 +15,7 @@ __all__ = [
     "SLLCClassifier",
     "LinkClassifier",
     "PairMetaClassifier",
+    "PoolClassifier",
     "ConstrainedKMeans",
     "ConstrainedSpectralClustering",
     "certify",
@@ -48,6 +49,7 @@ _HOME = {
     "SLLCClassifier": "models.linear",
     "LinkClassifier": "models.linear",
     "PairMetaClassifier": "models.meta",
+    "PoolClassifier": "models.pool",
     "ConstrainedKMeans": "models.cluster",
     "ConstrainedSpectralClustering": "models.cluster",
     "certify": "trust.certify",
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
     )
     from pairlearn.models.meta import PairMetaClassifier
     from pairlearn.models.multiclass import OneVsRestPairClassifier, answers_per_class
+    from pairlearn.models.pool import PoolClassifier
     from pairlearn.trust.certificate import Certificate, prior_from_answers
     from pairlearn.trust.certify import certify
     from pairlearn.trust.kinds import pairs_within_groups

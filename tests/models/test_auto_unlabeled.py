@@ -251,3 +251,47 @@ def test_models_are_saved_and_loaded(tmp_path):
     loaded = load(tmp_path / "model.skops")
     np.testing.assert_array_equal(loaded.decision_function(X), clf.decision_function(X))
     assert repr(loaded.candidates_) == repr(clf.candidates_)
+
+
+# -- points that shape the features ----------------------------------------------------
+
+
+def test_others_shape_scales_axes_and_landmarks():
+    """Asked points that lie in one corner say little about the table; others do."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    corner = np.flatnonzero((np.abs(X[:, 0]) < 0.6) & (X[:, 1] > 0))[:40]
+    index = np.stack([np.full(len(corner) - 1, corner[0]), corner[1:]], axis=1)
+    pairs = Pairs(X, index).compact()
+    t = np.where(y[index[:, 0]] == y[index[:, 1]], 1, -1)
+    clf = make().fit(pairs, t, shaping=X)
+    view = clf._ensemble.members[0].view
+    everything = np.concatenate([pairs.X, X])
+    np.testing.assert_allclose(view.centre, everything.mean(axis=0), atol=1e-12)
+    narrow = make().fit(pairs, t)._ensemble.members[0].view
+    assert narrow.scale[0] < 0.5 * view.scale[0]
+    # Points of the pairs are landmarks before others are.
+    maps = [member.feature_map for member in clf._ensemble.members]
+    found = [m.landmarks for m in maps if m.landmarks is not None]
+    assert all(len(landmarks) == min(300, len(everything)) for landmarks in found)
+
+
+def test_points_that_shape_are_remembered_as_seen(tmp_path):
+    X, _, pairs, t, (new_X, new_y) = _with_others()
+    clf = make().fit(pairs, t, shaping=X[200:])
+    again = Pairs(X, np.arange(200, 240).reshape(-1, 2))
+    with pytest.raises(ValueError, match="equals one of those the classifier was"):
+        certify(clf, again, np.ones(20))
+    save(clf, tmp_path / "model.skops")
+    kept = load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(kept.predict(new_X), clf.predict(new_X))
+    wrong = np.mean(clf.predict(new_X) != new_y)
+    assert min(wrong, 1 - wrong) < 0.15
+
+
+def _with_others():
+    X, y = make_moons(300, noise=0.2, random_state=0)
+    new_X, new_y = make_moons(500, noise=0.2, random_state=1)
+    pairs, t = Pairs.sample(X[:200], 80, y[:200], random_state=0)
+    return X, y, pairs, t, (new_X, np.where(new_y == 1, 1, -1))

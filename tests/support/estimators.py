@@ -16,9 +16,11 @@ from pairlearn import (
     SDClassifier,
     SLLCClassifier,
 )
+from pairlearn.models.pool import PoolClassifier
 
 ESTIMATORS = {
     "auto": PairClassifier(random_state=0),
+    "pool": PoolClassifier(random_state=0),
     "cips-logistic": CIPSClassifier(random_state=0),
     # Two starts show the contract as well as more; so do two folds below.
     "cips-hinge": CIPSClassifier(loss="hinge", n_init=2, random_state=0),

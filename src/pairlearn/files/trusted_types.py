@@ -39,6 +39,7 @@ def _words(text: str) -> frozenset[str]:
 # hold, and to no compiled code of our own: that is for learning.
 _OWN = frozenset(
     {
+        "pairlearn.models.pool.classifier.PoolClassifier",
         "pairlearn.trust.assignment.Assignment",
         "pairlearn.models.auto.classifier.PairClassifier",
         "pairlearn.models.auto.columns.ColumnView",

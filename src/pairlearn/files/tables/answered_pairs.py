@@ -2,61 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answers import parse_answers
 from pairlearn.files.tables.cells import shown
-from pairlearn.files.tables.columns import (
-    find_answer,
-    find_sides,
-    hint_about_ids,
-    ids_in,
-)
+from pairlearn.files.tables.columns import hint_about_ids
 from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.files.tables.pair_rows import PairRows, join_rows, read_pairs
 from pairlearn.files.tables.points import read_points
-from pairlearn.files.tables.reading import Table, read_table
+from pairlearn.files.tables.purposes import read_key
+from pairlearn.files.tables.reading import read_table
 from pairlearn.trust.flip_rates import flip_rate, flip_rate_from_repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from pairlearn.data.types import Bools, Floats, Ints
+    from pairlearn.files.tables.answers import ParsedAnswers
+    from pairlearn.files.tables.pair_rows import Line
     from pairlearn.files.tables.points import Points
+    from pairlearn.files.tables.purposes import Marks
+    from pairlearn.files.tables.reading import Table
     from pairlearn.trust.noise import FlipRateEstimate
 
 __all__ = ["AnsweredPairs", "PairRows", "read_answers", "read_pairs"]
-
-
-@dataclass
-class PairRows:
-    """The rows of a table of pairs: ids as text, answers as they stand there.
-
-    Attributes
-    ----------
-    table : Table
-        As it was read.
-    left, right : list of str
-        The ids of the two points of each pair.
-    words : list
-        The answer cells; empty if the table has no answers and needs none.
-    names : tuple
-        The names of the columns of left, right and answer.
-    """
-
-    table: Table
-    left: list[str]
-    right: list[str]
-    words: list[Any]
-    names: tuple[str, str, str | None]
-
-    def __len__(self) -> int:
-        return len(self.left)
 
 
 @dataclass
@@ -71,13 +46,14 @@ class AnsweredPairs:
         Row numbers of the two points of each pair.
     t : ndarray of shape (n_pairs,)
         The mean of the answers about each pair.
-    lines : list of list of int
-        Where the answers about each pair stand.
+    lines : list of list
+        Where the answers about each pair stand: lines, and files if there are several.
     unsure : ndarray of shape (n_unsure_pairs, 2)
         Row numbers of the pairs about which nobody is sure, or whose answers hold each
         other up. Nothing is learned from them, but a certificate must count them.
     first_lines : ndarray
-        The line of the first row about each pair, the unsure ones at the end.
+        The place, in the order of the answers, of the first row about each pair, the
+        unsure ones at the end.
     uncertain : ndarray of bool of shape (n_pairs,)
         Pairs with an answer between -1 and 1 (`soft`). Something is learned from them,
         but a certificate counts them as unsure.
@@ -92,12 +68,20 @@ class AnsweredPairs:
         disagree; of these, those left out since the answers hold each other up.
     notes : list of str
         All this in sentences.
+    marks : Marks or None
+        What each row of the tables is for, those of audits among them.
+    audits : AnsweredPairs or None
+        The pairs that are there to judge a model; None if no row is marked so. They are
+        not among the others, unless they were read together.
+    n_looks : int
+        The last round with answers: so many models somebody may have looked at, one
+        after each round. 0: not known.
     """
 
     points: Points
     index: Ints
     t: Floats
-    lines: list[list[int]]
+    lines: list[list[Line]]
     n_rows: int = 0
     n_unsure: int = 0
     n_self: int = 0
@@ -110,25 +94,38 @@ class AnsweredPairs:
     rows: tuple[Ints, Floats] | None = None
     first_lines: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     uncertain: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    marks: Marks | None = None
+    audits: AnsweredPairs | None = None
+    n_looks: int = 0
 
     def __len__(self) -> int:
         return len(self.t)
+
+    @property
+    def n_chosen(self) -> int:
+        """How many rows were chosen to learn from, so that they are not random."""
+        return 0 if self.marks is None else int(self.marks.learn.sum())
+
+    @property
+    def random(self) -> AnsweredPairs | None:
+        """Pairs that may have been drawn at random: all, or the audits alone."""
+        return self.audits if self.n_chosen else self
 
     @cached_property
     def pairs(self) -> Pairs:
         """The pairs, over the frame of the points."""
         return Pairs(self.points.frame, self.index)
 
-    def add_unsure(self, index: Ints, lines: list[int]) -> None:
+    def add_unsure(self, index: Ints, places: Ints) -> None:
         """Add pairs about which nobody is sure; each counts once, if no answer is."""
         known = {frozenset(pair) for pair in self.index.tolist()}
         known |= {frozenset(pair) for pair in self.unsure.tolist()}
         found, where = [*self.unsure.tolist()], self.first_lines.tolist()
-        for pair, line in zip(index.tolist(), lines, strict=True):
+        for pair, place in zip(index.tolist(), places.tolist(), strict=True):
             if frozenset(pair) not in known:
                 known.add(frozenset(pair))
                 found.append(pair)
-                where.append(line)
+                where.append(place)
         self.unsure = np.array(found, dtype=np.intp).reshape(-1, 2)
         self.first_lines = np.array(where, dtype=np.intp)
 
@@ -163,52 +160,9 @@ class AnsweredPairs:
         return flip_rate(pairs, t, confidence=confidence)
 
 
-def read_pairs(
-    source: str | Path | Table,
-    left: str | None = None,
-    right: str | None = None,
-    answer: str | None = None,
-    *,
-    ids: Collection[str] | None = None,
-    need_answers: bool = True,
-) -> PairRows:
-    """Read a table of pairs.
-
-    Parameters
-    ----------
-    source : str, Path or Table
-        The table.
-    left, right, answer : str, optional
-        The columns. None: they are found by their names (left and right, a and b, id1
-        and id2 and the like; answer, same, label, verdict and the like); the ids also
-        by what they hold.
-    ids : collection of str, optional
-        Ids of the points, to find columns by.
-    need_answers : bool
-        Whether a table without answers is refused.
-
-    Returns
-    -------
-    PairRows
-    """
-    table = source if isinstance(source, Table) else read_table(source)
-    sides = find_sides(table, left, right, answer, ids)
-    words = find_answer(table, answer, sides, needed=need_answers)
-    named = [ids_in(table, name).tolist() for name in sides]
-    for name, cells in zip(sides, named, strict=True):
-        empty = [row for row, cell in enumerate(cells) if not cell]
-        if empty:
-            raise TableError(
-                f"{table.place(empty[0])}: no id in column {name!r} ({len(empty)} such "
-                "row(s)); a pair needs two ids"
-            )
-    answers = [] if words is None else table.columns[words].tolist()
-    return PairRows(table, named[0], named[1], answers, (*sides, words))
-
-
 def read_answers(
     points: str | Path,
-    pairs: str | Path,
+    pairs: str | Path | Sequence[str | Path],
     *,
     id: str | None = None,  # noqa: A002 - the user's word for it
     left: str | None = None,
@@ -218,6 +172,9 @@ def read_answers(
     soft: bool = False,
     skip_unknown: bool = False,
     group: str | None = None,
+    key: Sequence[str | Path] = (),
+    audits_apart: bool = True,
+    need_sure: bool = True,
 ) -> AnsweredPairs:
     r"""Read a table of points and a table of answers, as ``pairlearn fit`` does.
 
@@ -232,7 +189,7 @@ def read_answers(
     ----------
     points, pairs : str or Path
         The tables: files that end in .csv, .tsv, .tab, .txt, .parquet, .feather, .arrow
-        or .ipc.
+        or .ipc. There may be several tables of pairs.
     id : str, optional
         The column of the points with their ids. None: found by its name or content.
     left, right, answer : str, optional
@@ -245,6 +202,13 @@ def read_answers(
         Whether to leave out pairs of points that are not in the table of points.
     group : str, optional
         The column of the points that tells of whom or what each is a row.
+    key : sequence of str or Path
+        The keys of questions that ``pairlearn ask --blind`` wrote.
+    audits_apart : bool, default=True
+        Whether rows that a column `purpose` marks as audits are not to be among the
+        pairs, so that nothing is learned from them; they are in `audits`.
+    need_sure : bool, default=True
+        Whether tables without any sure answer are refused.
 
     Returns
     -------
@@ -284,49 +248,109 @@ def read_answers(
     """
     if id is not None and first_row is not None:
         raise OptionError("give --id or --first-row, not both")
-    point_table, pair_table = read_table(points), read_table(pairs)
+    files = [pairs] if isinstance(pairs, str | Path) else list(pairs)
+    point_table, tables = read_table(points), [read_table(file) for file in files]
+    keys = [read_key(file) for file in key]
     named = (left, right, answer)
     try:
-        rows = read_pairs(pair_table, *named)
+        rows = _read_all(tables, [read_pairs(t, *named, keys=keys) for t in tables])
     except TableError:
         # Perhaps the points tell which columns hold ids.
-        known = read_points(point_table, id, first_row=first_row)
-        rows = read_pairs(pair_table, *named, ids=known.ids)
+        known = read_points(point_table, id, first_row=first_row).ids
+        rows = _read_all(
+            tables, [read_pairs(t, *named, ids=known, keys=keys) for t in tables]
+        )
     wanted = {*rows.left, *rows.right}
     found = read_points(
         point_table, id, wanted=wanted, first_row=first_row, group=group
     )
     _check_header(rows, found)
-    notes = point_table.notes + pair_table.notes + found.notes
+    notes = list(point_table.notes)
+    notes += [note for table in tables for note in table.notes] + found.notes
     index, is_known = _look_up(rows, found, wanted)
     notes += _notes_on_unknown(rows, found, index, skip_unknown=skip_unknown)
-    answers = parse_answers(rows.words, soft=soft, place=pair_table.place)
+    answers = parse_answers(rows.words, soft=soft, place=rows.place, parts=rows.parts)
+    answers = _with_audits_in_order(answers, rows.marks)
     notes += answers.notes
     is_self = is_known & (index[:, 0] == index[:, 1])
-    unsure = answers.asked & ~answers.sure
-    n_self, n_unsure = int(np.sum(is_self)), int(np.sum(unsure))
-    n_unknown = int(np.sum(~is_known))
-    if n_self:
+    if is_self.any():
         notes.append(
-            f"{n_self} row(s) pair a point with itself and were left out, first "
-            f"{pair_table.place(int(np.argmax(is_self)))}"
+            f"{is_self.sum()} row(s) pair a point with itself and were left out, first "
+            f"{rows.place(int(np.argmax(is_self)))}"
         )
-    used = np.flatnonzero(is_known & answers.sure & ~is_self)
-    if not len(used):
+    usable = is_known & ~is_self
+    if need_sure and not np.any(usable & answers.sure):
+        n_unsure = int(np.sum(answers.asked & ~answers.sure))
         raise TableError(
-            f"{pair_table.name} holds no usable answer: of {len(rows)} "
-            f"row(s) {n_unsure} are unsure, {n_unknown} name an unknown point and "
-            f"{n_self} pair a point with itself"
+            f"{rows.name} holds no usable answer: of {len(rows)} "
+            f"row(s) {n_unsure} are unsure, {np.sum(~is_known)} name an unknown point "
+            f"and {np.sum(is_self)} pair a point with itself"
         )
-    joined = _join(found, index[used], answers.t[used], pair_table.lines[used].tolist())
-    joined.rows = index[used], answers.t[used]
-    nobody = np.flatnonzero(is_known & unsure & ~is_self)
-    lines = pair_table.lines[nobody].tolist()
-    joined.add_unsure(index[nobody], lines)
-    joined.n_rows, joined.n_unsure = len(rows), n_unsure
-    joined.n_self, joined.n_unknown = n_self, n_unknown
+    read = _Read(found, rows, index, answers, usable)
+    audit = rows.marks.audit
+    joined = read.joined(~audit if audits_apart else np.ones(len(rows), dtype=bool))
+    joined.audits = read.joined(audit) if audit.any() else None
+    if need_sure and not len(joined) and joined.audits is None:
+        raise TableError(
+            "no pair has a usable answer: all answers are evenly divided, or 0"
+        )
     joined.notes = notes + joined.notes
     return joined
+
+
+@dataclass
+class _Read:
+    """Rows that were read, of which some are taken together."""
+
+    points: Points
+    rows: PairRows
+    index: Ints
+    answers: ParsedAnswers
+    usable: Bools
+
+    def joined(self, some: Bools) -> AnsweredPairs:
+        """Return the pairs of some of the rows."""
+        answers, rows = self.answers, self.rows
+        unsure = answers.asked & ~answers.sure
+        used = np.flatnonzero(some & self.usable & answers.sure)
+        lines = [rows.line(row) for row in used.tolist()]
+        found = _join(self.points, self.index[used], answers.t[used], lines, used)
+        found.rows = self.index[used], answers.t[used]
+        nobody = np.flatnonzero(some & self.usable & unsure)
+        found.add_unsure(self.index[nobody], nobody)
+        known = (self.index >= 0).all(axis=1)
+        found.n_rows, found.n_unsure = int(some.sum()), int(np.sum(some & unsure))
+        found.n_self = int(np.sum(some & known & ~self.usable))
+        found.n_unknown = int(np.sum(some & ~known))
+        found.marks = rows.marks
+        found.n_looks = int(rows.marks.rounds[answers.asked].max(initial=0))
+        return found
+
+
+def _read_all(tables: list[Table], parts: list[PairRows]) -> PairRows:
+    """Return the rows of all tables as one."""
+    if len({table.name for table in tables}) < len(tables):
+        # Two folders may hold files of one name, but not one file given twice.
+        contents = [(part.left, part.right, part.words) for part in parts]
+        if any(one in contents[:k] for k, one in enumerate(contents)):
+            raise TableError("a table of pairs is given twice; name each file once")
+    return parts[0] if len(parts) == 1 else join_rows(parts)
+
+
+def _with_audits_in_order(answers: ParsedAnswers, marks: Marks) -> ParsedAnswers:
+    """Count audits that were passed over as unsure.
+
+    Audits come in a fixed order. One that has no answer while a later one has, be it in
+    another file, was put to somebody: if hard ones could be left lying, the certificate
+    would be too good.
+    """
+    audits = np.flatnonzero(marks.audit)
+    answered = np.flatnonzero(answers.sure[audits])
+    if not len(answered):
+        return answers
+    asked = answers.asked.copy()
+    asked[audits[: answered[-1]]] = True
+    return replace(answers, asked=asked)
 
 
 def _check_header(rows: PairRows, points: Points) -> None:
@@ -334,7 +358,7 @@ def _check_header(rows: PairRows, points: Points) -> None:
     left, right, answer = rows.names
     if len(points.ids.rows_of({left, right})) == 2:
         raise TableError(
-            f"{rows.table.name}: the first line, {left},{right},{answer}, seems to be "
+            f"{rows.name}: the first line, {left},{right},{answer}, seems to be "
             "a pair, not a header; put a header line above it: left,right,answer"
         )
 
@@ -369,14 +393,16 @@ def _notes_on_unknown(
         return [f"{what}, and were left out"]
     where = f"column {points.id_column!r}" if points.id_column else "their row numbers"
     raise TableError(
-        f"{rows.table.place(int(strange[0]))}: {what}; points are identified "
+        f"{rows.place(int(strange[0]))}: {what}; points are identified "
         f"by {where}: {', '.join(map(shown, points.ids[:3]))}, ..."
         + hint_about_ids(unknown, points.table, points.ids)
         + "; --skip-unknown leaves such pairs out" * (len(strange) < len(rows))
     )
 
 
-def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredPairs:
+def _join(
+    points: Points, index: Ints, t: Floats, lines: list[Line], places: Ints
+) -> AnsweredPairs:
     """Make one pair of all answers about the same two points, in the first's order."""
     low, high = index.min(axis=1), index.max(axis=1)
     key = low.astype(np.int64) * len(points) + high
@@ -392,7 +418,7 @@ def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredP
     order = np.argsort(first)
     kept = order[~tied[order]]
     shown_last = order[tied[order]]
-    members: list[list[int]] = [[] for _ in count]
+    members: list[list[Line]] = [[] for _ in count]
     for row, number in enumerate(group.tolist()):
         members[number].append(lines[row])
     n_repeated, n_tied = int(np.sum(count > 1)), int(np.sum(tied))
@@ -415,10 +441,6 @@ def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredP
             f"{n_tied} pair(s) whose answers are evenly divided, or 0, teach nothing; "
             "they count as unsure"
         )
-    if not len(kept):
-        raise TableError(
-            "no pair has a usable answer: all answers are evenly divided, or 0"
-        )
     return AnsweredPairs(
         points,
         index[first[kept]],
@@ -430,5 +452,5 @@ def _join(points: Points, index: Ints, t: Floats, lines: list[int]) -> AnsweredP
         notes=notes,
         unsure=index[first[shown_last]],
         uncertain=uncertain[kept],
-        first_lines=np.array(lines)[first[np.concatenate([kept, shown_last])]],
+        first_lines=places[first[np.concatenate([kept, shown_last])]],
     )

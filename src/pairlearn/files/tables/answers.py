@@ -16,7 +16,7 @@ from pairlearn.files.tables.words import ANSWERS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pairlearn.data.types import Bools, Floats
+    from pairlearn.data.types import Bools, Floats, Ints
 
 __all__ = ["ParsedAnswers", "parse_answers"]
 
@@ -53,6 +53,7 @@ def parse_answers(
     *,
     soft: bool = False,
     place: Callable[[int], str] = "row {}".format,
+    parts: Ints | None = None,
 ) -> ParsedAnswers:
     """Turn answers as people write them into numbers.
 
@@ -68,6 +69,9 @@ def parse_answers(
         Whether numbers between -1 and 1 are answers.
     place : callable
         Says where an answer stands, given its number.
+    parts : ndarray of int, optional
+        The number of the batch that each is in; in each, what has no answer at the end
+        has not been asked yet. None: all are one batch.
 
     Returns
     -------
@@ -123,7 +127,8 @@ def parse_answers(
                 "different) to 1 (surely the same), add --soft"
             )
         t = _settle_zeros(t, zeros, figures, place, notes)
-    sure, asked = ~np.isnan(t), _asked(words)
+    sure = ~np.isnan(t)
+    asked = _asked(words, np.zeros(len(words), np.intp) if parts is None else parts)
     if not asked.all():
         notes.append(f"{int(np.sum(~asked))} row(s) at the end have no answer yet")
     unsure = Counter(shown(id_of(words[row])) for row in np.flatnonzero(asked & ~sure))
@@ -136,14 +141,18 @@ def parse_answers(
     return ParsedAnswers(t, sure, asked, notes)
 
 
-def _asked(words: list[Any]) -> Bools:
+def _asked(words: list[Any], parts: Ints) -> Bools:
     """Tell which questions were put to somebody: all up to the last with an answer.
 
     An empty cell among answers is a question that somebody could not, or did not want
     to answer, and such questions are hard; at the end nobody has got to them yet.
     """
-    last = next((k for k in range(len(words), 0, -1) if id_of(words[k - 1])), 0)
-    return np.arange(len(words)) < last
+    last: dict[int, int] = {}
+    for row, (word, part) in enumerate(zip(words, parts.tolist(), strict=True)):
+        if id_of(word):
+            last[part] = row
+    rows = enumerate(parts.tolist())
+    return np.array([row <= last.get(part, -1) for row, part in rows], dtype=bool)
 
 
 def _settle_zeros(

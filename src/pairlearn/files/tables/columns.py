@@ -254,6 +254,9 @@ def find_sides(
         for one in plain.get(a, [])
         for other in plain.get(b, [])
     ]
+    if ("left", "right") in found and {"purpose", "question"} & table.columns.keys():
+        # Questions of `pairlearn ask`, where left_id is a column of the points.
+        return "left", "right"
     if len(found) > 1:
         raise TableError(
             f"{table.name}: the two points of a pair may be in "

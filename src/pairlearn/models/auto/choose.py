@@ -140,10 +140,18 @@ class Chooser:
         Whether to show a bar on standard error.
     rng : RandomState
         Source of landmarks and starts.
+    others : points or None
+        Further points that columns are scaled and bent by, and whose features have
+        principal axes; the points of the pairs are landmarks before they are.
     """
 
     def __init__(
-        self, problem: Problem, deal: Deal, settings: PairClassifier, rng: RandomState
+        self,
+        problem: Problem,
+        deal: Deal,
+        settings: PairClassifier,
+        rng: RandomState,
+        others: PointsLike | None = None,
     ) -> None:
         self.problem = problem
         self.deal = deal
@@ -153,22 +161,27 @@ class Chooser:
         self.seed = rng.randint(2**31 - 1)
         # For more than two classes, where all models begin.
         self.groups: Floats | None = None
-        self.trials = self._make_trials(settings.n_components, rng)
+        self.trials = self._make_trials(settings.n_components, rng, others)
         # Further ones that have to prove themselves.
         self.smooth: list[Trial] = []
 
-    def _make_trials(self, n_components: int, rng: RandomState) -> list[Trial]:
+    def _make_trials(
+        self, n_components: int, rng: RandomState, others: PointsLike | None
+    ) -> list[Trial]:
         trials = []
+        everything, n_asked = self.problem.X, self.problem.X.shape[0]
+        if others is not None:
+            everything = stack_rows(everything, others)
         for kind in VIEWS:
-            view = ColumnView(kind).fit(self.problem.X, rng)
-            X = view.transform(self.problem.X)
+            view = ColumnView(kind).fit(everything, rng)
+            X = view.transform(everything)
             for kernel in KERNELS[kind]:
                 if kernel.name == "laplacian" and not view.bends:
                     continue  # between zeros and ones it is the RBF kernel
                 if X.shape[1]:
                     trials.append((view, X, kernel, rng.randint(2**31 - 1)))
         made = self.in_threads(
-            delayed(make_trial)(*trial, n_components) for trial in trials
+            delayed(make_trial)(*trial, n_components, n_asked) for trial in trials
         )
         return [trial for trial in made if trial.feature_map.n_features]
 

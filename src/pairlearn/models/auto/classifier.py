@@ -236,6 +236,7 @@ class PairClassifier(ProbabilisticPairClassifier):
         labeled: tuple[PointsLike, ArrayLike] | None = None,
         groups: ArrayLike | None = None,
         unlabeled: PointsLike | None = None,
+        shaping: PointsLike | None = None,
     ) -> Self:
         """Learn from pairs and answers, and from other points if there are any.
 
@@ -263,6 +264,11 @@ class PairClassifier(ProbabilisticPairClassifier):
             them, by more than one standard error; if not, the model is the one without
             them. It has seen these points, so :func:`~pairlearn.certify` needs pairs of
             others.
+        shaping : array-like, sparse or data frame of shape (n, n_features), optional
+            Points that shape the features of the kernels: how columns are scaled and
+            bent, and which directions count. With few pairs, of which most are about
+            chosen points, the others show better how points are spread; with random
+            pairs nothing is gained. Of more than 4,000, as many are drawn.
 
         Returns
         -------
@@ -302,7 +308,10 @@ class PairClassifier(ProbabilisticPairClassifier):
         in_folds = sample.pairs if joined is None else joined[rows[part]].compact()
         problem = self._problem(sample, labels)
         deal = partial(deal_folds, in_folds, self.n_folds, n_deals)
-        chooser = Chooser(problem, deal, self, rng)
+        if shaping is not None:
+            shaping = self._validate_points(shaping, reset=False)
+            shaping = self._draw_unlabeled(shaping, rng)
+        chooser = Chooser(problem, deal, self, rng, shaping)
         if others is not None and problem.n_classes == 2:
             # Drawn last, so that the other candidates are as they are without them.
             others = self._draw_unlabeled(others, rng)

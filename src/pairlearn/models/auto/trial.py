@@ -49,13 +49,22 @@ class Trial:
 
 
 def make_trial(
-    view: ColumnView, X: PointsLike, kernel: Kernel, seed: int, n_components: int
+    view: ColumnView,
+    X: PointsLike,
+    kernel: Kernel,
+    seed: int,
+    n_components: int,
+    n_asked: int,
 ) -> Trial:
-    """Return a candidate with the features of a view and a kernel."""
+    """Return a candidate with the features of a view and a kernel.
+
+    The points that were asked about come first; the others only shape the features.
+    """
     rng = np.random.RandomState(seed)
     feature_map = FeatureMap(kernel, n_components)
-    features = feature_map.fit_transform(X, rng)
-    return Trial(view, feature_map, features)
+    n_preferred = n_asked if n_asked < X.shape[0] else 0
+    features = feature_map.fit_transform(X, rng, n_preferred)
+    return Trial(view, feature_map, features[:n_asked])
 
 
 class Bar:
