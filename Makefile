@@ -8,12 +8,14 @@ BIN := $(VENV)/$(PROGRAMS)
 OLDEST := .venv-oldest
 # Each rival of the benchmarks has an environment of its own, pinned to what it runs on.
 RIVALS := $(patsubst benchmarks/rivals/%.txt,.venv-rivals-%,$(wildcard benchmarks/rivals/*.txt))
+# Those that ask questions or for labels.
+ASKERS := activeml clustering cobras
 # Many small tests on few cores: one BLAS thread each is fastest. Bytecode is kept, also
 # where the environment says otherwise: it saves each worker seconds.
 PIN := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PAIRLEARN_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test coverage fuzz test-slow test-oldest lint format bench bench-accuracy bench-gpu bench-reading bench-scale docs clean
+.PHONY: help demo test coverage fuzz test-slow test-oldest lint format bench bench-accuracy bench-ask bench-gpu bench-reading bench-scale docs clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -56,6 +58,9 @@ bench: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## solvers, methods and ri
 bench-accuracy: $(VENV)/bench.stamp  ## PairClassifier on the paper's ten tables (hours; goes on where it was)
 	$(PIN) $(BIN)/python -m benchmarks.accuracy
 	$(PIN) $(BIN)/python -m benchmarks.accuracy --time
+
+bench-ask: $(VENV)/bench.stamp $(ASKERS:%=.venv-rivals-%/rival.stamp)  ## which pairs to ask about: ours, random, other tools (hours; goes on where it was)
+	$(PIN) $(BIN)/python -m benchmarks.ask
 
 bench-gpu: $(VENV)/bench.stamp  ## the fused kernel and a whole fit on a CUDA device; writes benchmarks/results
 	$(BIN)/python -m benchmarks.gpu

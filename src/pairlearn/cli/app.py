@@ -10,6 +10,7 @@ import typer
 
 import pairlearn
 from pairlearn.cli import commands
+from pairlearn.cli.ask import ask
 from pairlearn.cli.datasets import datasets
 from pairlearn.cli.exits import code_of, end, reporting_errors
 from pairlearn.cli.plan import plan
@@ -41,6 +42,11 @@ Three commands give you the class of every point, and how often it is wrong:
     pairlearn fit points.csv pairs.csv -o model.skops
     pairlearn predict model.skops points.csv -o predictions.csv
 
+No answers yet, or too few? Let it choose the pairs that teach most:
+
+\b
+    pairlearn ask points.csv -n 20 -o next.csv
+
 Every command has a help text, such as: pairlearn fit --help
 """
 TABLES = "From answers to predictions"
@@ -58,6 +64,7 @@ app = typer.Typer(
 for _command_before in (datasets, plan, commands.check):
     app.command(rich_help_panel=BEFORE)(_command_before)
 for _command_on_tables in (
+    ask,
     commands.fit,
     commands.predict,
     commands.certify,

@@ -33,10 +33,11 @@ from pairlearn.files.tables.errors import TableError
 from pairlearn.trust.certify import how_many_kinds, weigh_all
 from pairlearn.trust.kept_pairs import LEAST_KEPT
 from pairlearn.trust.kinds import weigh_all_kinds
+from pairlearn.trust.live import live_confidence
 from pairlearn.trust.noise import Noise, rates_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pairlearn.cli.training_points import EqualRows, KnownPoints
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
-__all__ = ["Certified", "certify_tables"]
+__all__ = ["Certified", "certify_answers", "certify_tables"]
 
 _ABOUT_IDS = (
     "{} point(s) have the id of a point that the model learned from, but other "
@@ -81,6 +82,8 @@ class Certified:
         kinds.
     within_groups : bool
         Whether the pairs may be random within groups only.
+    audited : bool
+        Whether the pairs are audits of `pairlearn ask`.
     """
 
     certificate: Certificate | KindsCertificate
@@ -89,14 +92,44 @@ class Certified:
     notes: list[str]
     one_group_error: float | None = None
     within_groups: bool = False
+    audited: bool = False
 
 
 def certify_tables(
     model: Any,
     about: dict[str, Any],
     points: Path,
-    pairs: Path,
+    pairs: Path | Sequence[Path],
     reading: Mapping[str, Any],
+    **options: Any,
+) -> Certified:
+    """Estimate the error of a model from tables of points and of answers.
+
+    Parameters
+    ----------
+    model : Pipeline
+        A model, as `pairlearn fit` makes it.
+    about : dict
+        What was stored beside it.
+    points, pairs : Path
+        The tables; of pairs there may be several.
+    reading : dict
+        How they are to be read: arguments of `read_answers`.
+    **options
+        As for `certify_answers`.
+
+    Returns
+    -------
+    Certified
+    """
+    answered = read_answers(points, pairs, **reading)
+    return certify_answers(model, about, answered, **options)
+
+
+def certify_answers(
+    model: Any,
+    about: dict[str, Any],
+    answered: AnsweredPairs,
     *,
     confidence: float = 0.95,
     noise: Any = "auto",
@@ -112,16 +145,21 @@ def certify_tables(
     those of one that the model learnt from, but its id is another, the interval covers
     both: the certificate with and without its pair.
 
+    Where rows say what they are for, only audits are counted: the others were chosen to
+    learn from. As somebody may have looked after each round, at another model each
+    time, each look is given a part of the risk (:mod:`pairlearn.trust.live`) and an
+    interval that holds at all numbers of audits. Audits never teach, so they are
+    independent of every one of these models, and all intervals hold together with
+    probability 1 - alpha.
+
     Parameters
     ----------
     model : Pipeline
         A model, as `pairlearn fit` makes it.
     about : dict
         What was stored beside it.
-    points, pairs : Path
-        The tables.
-    reading : dict
-        How they are to be read: arguments of `read_answers`.
+    answered : AnsweredPairs
+        The answers, audits apart.
     confidence : float
         As for :func:`pairlearn.certify`.
     noise : "auto", None, float, tuple or FlipRateEstimate
@@ -138,7 +176,11 @@ def certify_tables(
     -------
     Certified
     """
-    answered = read_answers(points, pairs, **reading)
+    answered, n_looks = _audits(answered)
+    wanted_confidence = confidence
+    if n_looks:
+        anytime = True
+        confidence = live_confidence(confidence, n_looks)
     notes = answered.notes
     table = answered.points.table
     frame = frame_for_model(table, wanted_columns(model, about))
@@ -187,7 +229,10 @@ def certify_tables(
     }
     certificate: Certificate | KindsCertificate | None
     if several:
-        options |= {"kinds": limit, "points": frame if within_groups else None}
+        # For all looks together the shares of the groups must be known, and they are:
+        # those in the table, from which audits are random pairs.
+        known_shares = within_groups or n_looks
+        options |= {"kinds": limit, "points": frame if known_shares else None}
         certificate = judged_kinds(
             model, given[kept], t[kept], assumed, notes, **options
         )
@@ -195,6 +240,7 @@ def certify_tables(
         certificate = judged(model, given[kept], t[kept], assumed, notes, **options)
     if certificate is None:
         raise TableError(notes[-1])
+    certificate = replace(certificate, confidence=wanted_confidence)
     if recognised:
         certificate = replace(certificate, unseen=not doubtful[kept].any())
     if rates is None:
@@ -217,7 +263,53 @@ def certify_tables(
         notes,
         None if several else one_group_error(answered, assumed),
         within_groups,
+        answered.marks is not None and answered.marks.marked,
     )
+
+
+def _audits(answered: AnsweredPairs) -> tuple[AnsweredPairs, int]:
+    """Return the pairs to count, and how many models somebody may have looked at.
+
+    All pairs if nothing is said about what they are for, and then the second is 0.
+    """
+    marks, audits = answered.marks, answered.audits
+    if marks is None or not marks.marked:
+        return answered, 0
+    n_own = int(np.sum(~marks.learn & ~marks.audit))
+    if audits is None or not len(audits):
+        told = "have no answer yet" if marks.audit.any() else "are not there"
+        raise TableError(
+            f"a certificate counts audits alone, and they {told}: the "
+            f"{answered.n_chosen} pair(s) marked 'learn' were chosen to learn from, so "
+            "they say nothing about random pairs. Let pairlearn ask put audits among "
+            "the questions (--audits 0.2), and have them answered"
+        )
+    audits.notes = list(answered.notes)
+    if answered.n_chosen:
+        audits.notes.append(
+            f"{answered.n_chosen} row(s) marked 'learn' were left out: they were "
+            "chosen to learn from, so they say nothing about random pairs"
+        )
+    if n_own:
+        audits.notes.append(
+            f"{n_own} row(s) without a purpose were left out, as others are audits; to "
+            "certify by your own random pairs, give them in a file of their own"
+        )
+    n_looks = answered.n_looks
+    if n_looks > 1:
+        audits.notes.append(
+            f"there were {n_looks} rounds, so you may have looked at as many "
+            "models and gone on, or stopped, because of what you saw. The interval is "
+            "wider for that, and holds for all these looks together: the audits taught "
+            "none of the models"
+        )
+    elif n_looks:
+        audits.notes.append(
+            "the interval also holds if you look again after the next rounds, and is "
+            "wider for that; all looks hold together, as audits teach none of the "
+            "models"
+        )
+    return audits, n_looks
 
 
 def _known(

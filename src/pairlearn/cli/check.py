@@ -16,7 +16,7 @@ from pairlearn.trust.least_kinds import least_kinds
 from pairlearn.trust.noise import Noise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
@@ -57,14 +57,18 @@ class Checked:
 
 
 def check_tables(
-    points: Path, pairs: Path, reading: Mapping[str, Any], *, most: int = 10
+    points: Path,
+    pairs: Path | Sequence[Path],
+    reading: Mapping[str, Any],
+    *,
+    most: int = 10,
 ) -> Checked:
     """Look at a table of points and at answers about pairs of them.
 
     Parameters
     ----------
     points, pairs : Path
-        The tables.
+        The tables; of pairs there may be several.
     reading : dict
         How they are to be read: arguments of `read_answers`.
     most : int
@@ -74,7 +78,7 @@ def check_tables(
     -------
     Checked
     """
-    answered = read_answers(points, pairs, **reading)
+    answered = read_answers(points, pairs, **reading, audits_apart=False)
     columns = answered.points.columns
     n_points = len(answered.points)
     # The graph needs no features, nor the points that no answer is about.
@@ -87,9 +91,13 @@ def check_tables(
     joined = sure.used_points()
     # A forest of the certain answers has one fewer links than points, in each tree.
     n_needed = len(joined) - len(np.unique(sure.components()[joined]))
-    evidence = kinds_evidence(answered)
-    problem = more_than_two_kinds(answered, Noise("unknown"))
-    if problem is None and evidence.refuted:
+    # What is true of random pairs alone is asked of those that may be random.
+    drawn = answered.random
+    evidence = None if drawn is None else kinds_evidence(drawn)
+    problem = None
+    if drawn is not None:
+        problem = more_than_two_kinds(drawn, Noise("unknown"))
+    if problem is None and evidence is not None and evidence.refuted:
         problem = (
             f"{evidence.in_words()}. So there seem to be more than two kinds, or the "
             "pairs were not drawn at random"
@@ -111,6 +119,18 @@ def check_tables(
     n_redundant = int(certain.sum()) - n_needed
     n_implied = given.closure(t).n_answers
     n_disjoint = len(given.disjoint(random_state=0))
+    purposes: list[tuple[str, str]] = []
+    marks = answered.marks
+    for_certificate = f"{n_disjoint:,} pairs share no point with each other"
+    if marks is not None and marks.marked:
+        n_own = int(np.sum(~marks.learn & ~marks.audit))
+        n_audits = 0 if answered.audits is None else len(answered.audits)
+        told = f"{marks.learn.sum():,} rows to learn from, {marks.audit.sum():,} audits"
+        told += f", {n_own:,} of your own" * bool(n_own)
+        if marks.last_round:
+            told += f"; the last round is {marks.last_round}"
+        purposes = [("purposes", told)]
+        for_certificate = f"{n_audits:,} audits are answered; no other pair counts"
     implied = [
         ("redundant", f"{n_redundant:,} answers follow from the others"),
         ("known answers", f"{n_implied:,} pairs, given or implied by others"),
@@ -132,6 +152,7 @@ def check_tables(
         *(likely if many else []),
         ("points", f"{n_points:,}; {n_points - len(used):,} in no answered pair"),
         ("rows of answers", f"{answered.n_rows:,}; {answered.n_unsure:,} unsure"),
+        *purposes,
         (
             "pairs",
             f"{len(t):,}: {n_same:,} same, {int(np.sum(t < 0)):,} different"
@@ -146,7 +167,7 @@ def check_tables(
             * bool(n_disagreeing),
         ),
         *([] if many else implied),
-        ("for a certificate", f"{n_disjoint:,} pairs share no point with each other"),
+        ("for a certificate", for_certificate),
     ]
     rate = answered.repeat_rate(0.99) if many else answered.flip_rate_at(0.99)
     if rate is not None:
@@ -155,6 +176,8 @@ def check_tables(
             f"about {rate.rate:.1%}, between {low:.1%} and {high:.1%}, from "
             f"{rate.n_compared:,} comparisons of answers that must agree"
         )
+        if answered.n_chosen:
+            told += "; perhaps fewer, as suspicious pairs may be asked again"
         facts.append(("wrong answers", told))
     notes = answered.notes + [column.note for column in columns if column.note]
     notes += [] if problem is None else [f"{problem}; pairlearn fit finds how many"]

@@ -21,7 +21,7 @@ __all__ = ["certify", "check", "explain", "fit", "predict"]
 @options.reads_tables
 def fit(
     points: options.PointsFile,
-    pairs: options.PairsFile,
+    pairs: options.PairsFiles,
     out: Annotated[
         Path,
         typer.Option(
@@ -121,7 +121,9 @@ def fit(
     in its error: as wrong for the upper end of the interval. If a pair was
     answered several times, the mean of its answers counts. Columns may hold
     numbers, dates or categories, and cells may be missing. Some pairs are kept
-    aside to measure the error of the model, without a single class label.
+    aside to measure the error of the model, without a single class label. For
+    answers to questions of `pairlearn ask`, the audits among them do that:
+    nothing is learned from rows whose column purpose says audit.
 
     Example:
 
@@ -131,7 +133,8 @@ def fit(
         from pairlearn.cli.outputs import check_output, write_model
         from pairlearn.cli.show import Progress, show_fit, show_notes, show_written
 
-        read = (points, pairs) if labels is None else (points, pairs, labels)
+        read = (points, *pairs, *reading["key"])
+        read += () if labels is None else (labels,)
         check_output(out, "--out", (".skops",), read)
         if report is not None:
             check_output(report, "--report", (".html", ".htm"), read)
@@ -231,7 +234,7 @@ def predict(
 def certify(
     model: options.ModelFile,
     points: options.PointsFile,
-    pairs: options.PairsFile,
+    pairs: options.PairsFiles,
     confidence: Annotated[
         float,
         typer.Option(
@@ -284,7 +287,8 @@ def certify(
     learned from are left out, and of pairs that share a point one is counted.
     These give the error and an interval around it, without a single class
     label. For more than two kinds it also shows, group by group, where the
-    errors are.
+    errors are. If there is a column purpose, as `pairlearn ask` writes it,
+    only audits are counted: the other pairs were chosen, and are not random.
 
     Example:
 
@@ -392,7 +396,7 @@ def explain(
 @options.reads_tables
 def check(
     points: options.PointsFile,
-    pairs: options.PairsFile,
+    pairs: options.PairsFiles,
     strict: Annotated[
         bool,
         typer.Option(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 import pairlearn
+from pairlearn.cli.audited import judge_by_audits, notes_on_purposes
 from pairlearn.cli.certificate_words import LOPSIDED
 from pairlearn.cli.explain import changes_of_side
 from pairlearn.cli.judging import (
     assumed_noise,
+    doubts_two_kinds,
     judged_kinds,
-    kinds_evidence,
     note_on_noise,
     one_group_error,
     warnings_as_notes,
@@ -39,8 +41,7 @@ from pairlearn.trust.kept_pairs import keep_aside
 from pairlearn.trust.noise import RIGHT, Noise, as_noise, rates_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping, Sequence
 
     from pairlearn.data.types import Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
@@ -107,7 +108,7 @@ class FitOptions:
 
 def fit_tables(
     points: Path,
-    pairs: Path,
+    pairs: Path | Sequence[Path],
     reading: Mapping[str, Any],
     options: FitOptions,
     step: Callable[[str], None] = lambda _: None,
@@ -117,7 +118,7 @@ def fit_tables(
     Parameters
     ----------
     points, pairs : Path
-        The tables.
+        The tables; of pairs there may be several.
     reading : dict
         How they are to be read: arguments of `read_answers`.
     options : FitOptions
@@ -134,7 +135,12 @@ def fit_tables(
     """
     start = time.perf_counter()
     step("reading the tables")
-    answered = _read(points, pairs, reading)
+    files = [pairs] if isinstance(pairs, Path) else list(pairs)
+    answered = _read(points, files, reading)
+    audits, chosen = answered.audits, answered.n_chosen > 0
+    if chosen:
+        # Pairs that were chosen cannot judge a model, so none is kept aside for that.
+        options = replace(options, holdout=0)
     given, t, notes = answered.pairs, answered.t, answered.notes
     place = len(notes)
     rng = check_random_state(options.seed)
@@ -146,7 +152,11 @@ def fit_tables(
     two_kinds = options.n_kinds == 2 or (
         options.n_kinds == "auto" and not _speaks_for_more(answered, options)
     )
-    rates, known = assumed_noise(answered, options.noise, two_kinds=two_kinds)
+    rates, known = "auto", None
+    if not chosen or options.noise != "auto":
+        # Pairs may have been asked again because they were suspicious, so that their
+        # answers would make others look worse than they are.
+        rates, known = assumed_noise(answered, options.noise, two_kinds=two_kinds)
     step(f"learning from {len(trained)} pair(s)")
     model = _learn(answered, trained, rates, options, others)
     classes = tuple(model[-1].classes_.tolist())
@@ -163,8 +173,10 @@ def fit_tables(
     step("testing the model")
     noise = Noise("unknown", rates_of(model)) if known is None else known
     learnt = np.union1d(given[trained].used_points(), others)
-    certificate = answer_error = kinds_certificate = None
-    if len(classes) == 2:
+    certificate = answer_error = kinds_certificate = one_group = None
+    if chosen:
+        pass
+    elif len(classes) == 2:
         certificate = measure(
             model, answered, trained, learnt, kept, noise, holdout=options.holdout
         )
@@ -175,6 +187,8 @@ def fit_tables(
             kinds_certificate = measure_kept(
                 judged_kinds, model, answered, learnt, kept, noise
             )
+    if not chosen and len(classes) == 2:
+        one_group = one_group_error(answered, noise)
     # It has served, and is not for files.
     model[-1]._held_out = None
     if known is None:
@@ -198,33 +212,50 @@ def fit_tables(
         suspicious=suspicious,
         notes=notes,
         columns=[(column.name, _how(column)) for column in answered.points.columns],
-        source={"points": points.name, "pairs": pairs.name},
+        source={
+            "points": points.name,
+            "pairs": " and ".join(file.name for file in files),
+        },
         seconds=time.perf_counter() - start,
         classes=classes,
         importance=importance,
         version=pairlearn.__version__,
         majority=options.majority,
         shares=shares,
-        one_group_error=one_group_error(answered, noise) if len(classes) == 2 else None,
+        one_group_error=one_group,
         kinds=model[-1].kinds_,
         answer_error=answer_error,
         kinds_certificate=kinds_certificate,
         # Of several groups, only labelled points tell which is which.
         named=options.labels is not None
         or (options.classes is not None and len(classes) == 2),
+        chosen=chosen,
+        n_audits=0 if audits is None else len(audits) + len(audits.unsure),
     )
-    return summary, about(summary, answered, not_kept, options, others)
+    stored = about(summary, answered, not_kept, options, others)
+    if chosen:
+        judge_by_audits(summary, stored, answered, options.noise)
+        stored |= about(summary, answered, not_kept, options, others)
+    summary.notes += notes_on_purposes(summary, options.majority)
+    return summary, stored
 
 
-def _read(points: Path, pairs: Path, reading: Mapping[str, Any]) -> AnsweredPairs:
+def _read(
+    points: Path, pairs: Sequence[Path], reading: Mapping[str, Any]
+) -> AnsweredPairs:
     """Read the tables, and refuse answers of one kind."""
     answered = read_answers(points, pairs, **reading)
     answered.notes += [c.note for c in answered.points.columns if c.note]
-    t = answered.t
+    t, name = answered.t, " and ".join(file.name for file in pairs)
+    if not len(t) and answered.audits is not None:
+        raise TableError(
+            f"{name} holds {len(answered.audits)} answered audit(s), and no answer to "
+            "learn from; audits are for pairlearn certify alone"
+        )
     if len(t) < 2 or np.all(t > 0) or np.all(t < 0):
         only = "same" if np.all(t > 0) else "different"
         raise TableError(
-            f"{pairs.name} holds {len(t)} pair(s), and all are answered '{only}'; "
+            f"{name} holds {len(t)} pair(s), and all are answered '{only}'; "
             "both kinds of answers are needed to tell classes apart"
         )
     return answered
@@ -298,7 +329,7 @@ def _speaks_for_more(answered: AnsweredPairs, options: FitOptions) -> bool:
     """Return whether the answers alone speak for more than two kinds."""
     noise = options.noise
     known = RIGHT if noise in ("auto", None) else as_noise(noise).rates
-    return kinds_evidence(answered, known).doubtful
+    return doubts_two_kinds(answered, known)
 
 
 def notes_about_answers(
@@ -424,6 +455,7 @@ def about(
         "majority": summary.model[-1].majority,
         "pairs": int(np.sum(not_kept < len(answered))),
         "points": len(rows),
+        "chosen pairs": answered.n_chosen,
         "certificate": None
         if certificate is None
         else asdict(certificate)

@@ -15,7 +15,7 @@ from pairlearn.trust.certify import judge
 from pairlearn.trust.flip_rates import growth_of_majorities, majority_rates
 from pairlearn.trust.kinds import judge_kinds
 from pairlearn.trust.known_points import doubt_in_words
-from pairlearn.trust.more_kinds import two_kinds_evidence
+from pairlearn.trust.more_kinds import DOUBTFUL, two_kinds_evidence
 from pairlearn.trust.noise import RIGHT, FlipRateEstimate, Noise, as_noise, rates_of
 from pairlearn.trust.sample_checks import MoreKindsError, refuse_more_kinds
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BY_NATURE",
     "assumed_noise",
+    "doubts_two_kinds",
+    "in_options",
     "judged",
     "judged_kinds",
     "kinds_evidence",
@@ -171,6 +173,17 @@ def kinds_evidence(answered: AnsweredPairs, rates: Rates = RIGHT) -> KindsEviden
     """Return what the answers alone say about whether there are two kinds."""
     things = answered.points.groups[answered.index]
     return two_kinds_evidence(answered.pairs, answered.t, rates, things)
+
+
+def doubts_two_kinds(answered: AnsweredPairs, rates: Rates = RIGHT) -> bool:
+    """Return whether the answers alone make it doubtful that there are two kinds.
+
+    How many answers are "same" tells that of random pairs alone.
+    """
+    evidence = kinds_evidence(answered, rates)
+    if answered.n_chosen:
+        return 2 * evidence.cycle_p_value < DOUBTFUL
+    return evidence.doubtful
 
 
 def _sharing_nothing(answered: AnsweredPairs, pairs: Pairs) -> Ints:

@@ -18,7 +18,7 @@ from pairlearn.files.tables.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Id", "ModelFile", "PairsFile", "PointsFile", "Quiet", "Seed"]
+__all__ = ["Id", "ModelFile", "PairsFiles", "PointsFile", "Quiet", "Seed"]
 __all__ += ["class_names", "kinds", "noise_rates", "reads_tables", "table_file"]
 
 MOST_KINDS = 60
@@ -44,8 +44,9 @@ def _column(what: str) -> Any:
 PointsFile = Annotated[
     Path, table_file("POINTS", "Table of points: a CSV, TSV, Parquet or Arrow file.")
 ]
-PairsFile = Annotated[
-    Path, table_file("PAIRS", "Table of pairs and answers about them.")
+PairsFiles = Annotated[
+    list[Path],
+    table_file("PAIRS", "Table of pairs and answers about them; several may follow."),
 ]
 ModelFile = Annotated[Path, table_file("MODEL", "A model that `fit` wrote.")]
 Id = Annotated[str | None, _column("Column of the points that holds their ids.")]
@@ -106,9 +107,21 @@ def _reading(
             show_default=False,
         ),
     ] = None,
+    key: Annotated[
+        list[Path] | None,
+        _of_tables(
+            "Key of questions that `ask --blind` wrote: which of them are audits. May "
+            "be given several times.",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            show_default=False,
+        ),
+    ] = None,
 ) -> dict[str, Any]:
     """Return how tables are to be read, as arguments of `read_answers`."""
-    return dict(locals())
+    return dict(locals()) | {"key": key or []}
 
 
 def reads_tables(command: Callable[..., None]) -> Callable[..., None]:

@@ -43,6 +43,9 @@ def find_other_points(answered: AnsweredPairs, kept: Ints, rng: RandomState) -> 
     free = np.ones(pairs.n_points, dtype=bool)
     free[pairs.used_points()] = False
     free &= ~np.isin(groups, groups[pairs.index[kept]])
+    if answered.audits is not None:
+        audited = answered.audits.with_unsure[0].index
+        free &= ~np.isin(groups, groups[audited])
     others = np.flatnonzero(free)
     if not len(others):
         answered.notes.append("all points are in pairs, or kept aside: --unlabeled has "

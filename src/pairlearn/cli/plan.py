@@ -61,6 +61,10 @@ def plan(
     is which). You guess the share of one class and the error. If your guess is too
     pessimistic, you collect more pairs than needed; if it is too optimistic, the
     interval will be wider than you asked for.
+
+    This is about pairs that are drawn at random. If `pairlearn ask` chooses them, only
+    its audits test the model, and their interval is wider, as you may look after every
+    round.
     """
     with reporting_errors():
         try:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Progress",
+    "say",
     "show_certified",
     "show_checked",
     "show_digest",
@@ -42,6 +43,7 @@ __all__ = [
     "show_notes",
     "show_predicted",
     "show_written",
+    "table",
 ]
 
 _MOST_COLUMNS = 30
@@ -80,25 +82,27 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-def _say(text: str, *, error: bool = False, style: str = "") -> None:
+def say(text: str, *, error: bool = False, style: str = "") -> None:
+    """Print a line."""
     # What users' tables hold is no markup, whatever brackets and colons are in it.
     console = Console(stderr=error, soft_wrap=True)
     console.print(Text(_printable(text), style=style))
 
 
-def _table(rows: list[tuple[str, str]], *titles: str) -> None:
-    table = Table(box=None, pad_edge=False, show_header=bool(titles))
-    table.add_column(titles[0] if titles else "", no_wrap=False)
-    table.add_column(titles[1] if titles else "", overflow="fold")
+def table(rows: list[tuple[str, str]], *titles: str) -> None:
+    """Print rows of a name and what is told about it."""
+    made = Table(box=None, pad_edge=False, show_header=bool(titles))
+    made.add_column(titles[0] if titles else "", no_wrap=False)
+    made.add_column(titles[1] if titles else "", overflow="fold")
     for left, right in rows:
-        table.add_row(Text(_printable(left)), Text(_printable(right)))
-    Console().print(table)
+        made.add_row(Text(_printable(left)), Text(_printable(right)))
+    Console().print(made)
 
 
 def show_notes(notes: list[str], *, error: bool = False) -> None:
     """Print what is to be told about the data, one line each."""
     for note in notes:
-        _say(f"  • {note}" if not error else f"note: {note}", error=error)
+        say(f"  • {note}" if not error else f"note: {note}", error=error)
 
 
 def _error_rows(
@@ -129,10 +133,17 @@ def _several_rows(summary: FitSummary) -> list[tuple[str, str]]:
             ("", "error of answers about pairs, not of points"),
         ]
     if summary.kinds_certificate is None:
-        rows.append(("error", "unknown, see the notes"))
+        rows.append(("error", _unknown(summary)))
     else:
         rows += _kinds_rows(summary.kinds_certificate)
     return rows
+
+
+def _unknown(summary: FitSummary) -> str:
+    """Return why there is no error."""
+    if summary.chosen:
+        return "not known yet: audits alone can tell it, see the notes"
+    return "unknown, see the notes"
 
 
 def show_fit(summary: FitSummary, model: Path) -> None:
@@ -143,33 +154,35 @@ def show_fit(summary: FitSummary, model: Path) -> None:
         ("points", f"{len(summary.ids):,}, {summary.points.shape[1]} columns"),
         ("pairs", f"{len(summary.t):,}: {n_same:,} same, {n_different:,} different"),
     ]
+    if summary.n_audits:
+        rows.append(("audits", f"{summary.n_audits:,}, from which nothing is learned"))
     for said in (headline(summary), lopsided_group(summary)):
         if said is not None:
-            _say(said, style="bold")
+            say(said, style="bold")
     if len(summary.classes) > 2:
         rows += _several_rows(summary)
     elif summary.certificate is None:
-        rows.append(("error", "unknown, see the notes"))
+        rows.append(("error", _unknown(summary)))
     else:
         rows += _error_rows(
             summary.certificate, summary.one_group_error, summary.majority
         )
     rows.append(("time", f"{summary.seconds:.1f} s"))
-    _table(rows)
+    table(rows)
     used = [name for name, share in summary.importance or [] if share > 0][:5]
     if used:
-        _say(f"Columns that matter most: {', '.join(used)}")
+        say(f"Columns that matter most: {', '.join(used)}")
     if summary.notes:
-        _say("Notes on the data:")
+        say("Notes on the data:")
         show_notes(summary.notes)
     if not summary.named and len(summary.classes) > 2:
-        _say(
+        say(
             f"The groups are called {listed(summary.classes)} by their size alone, the "
             "largest first. To name them, give a table of a few points whose class you "
             "know: --labels FILE."
         )
     elif not summary.named:
-        _say(
+        say(
             "The two groups are called A and B in no particular order. To name them, "
             "use --classes NAME,NAME, and --majority NAME for the larger one."
         )
@@ -179,12 +192,12 @@ def show_fit(summary: FitSummary, model: Path) -> None:
 
 def show_written(what: str, path: Path) -> None:
     """Print where something was written."""
-    _say(f"{what}: {path}", style="bold")
+    say(f"{what}: {path}", style="bold")
 
 
 def show_digest(digest: str) -> None:
     """Print what tells a model file from others; the page of a fit has it, too."""
-    _say(f"SHA-256 of the model file: {digest}")
+    say(f"SHA-256 of the model file: {digest}")
 
 
 def show_predicted(found: Predicted, out: Path) -> None:
@@ -193,7 +206,7 @@ def show_predicted(found: Predicted, out: Path) -> None:
         f"{count:,} {name} ({count / found.n_points:.1%})"
         for name, count in found.counts.items()
     )
-    _say(f"{found.n_points:,} points: {shares}")
+    say(f"{found.n_points:,} points: {shares}")
     show_notes(found.notes)
     show_written("Predictions", out)
 
@@ -201,14 +214,21 @@ def show_predicted(found: Predicted, out: Path) -> None:
 def show_certified(found: Certified) -> None:
     """Print a certificate."""
     if isinstance(found.certificate, KindsCertificate):
-        _table(_kinds_rows(found.certificate))
+        table(_kinds_rows(found.certificate))
     else:
         first, *rest = _error_rows(found.certificate, found.one_group_error, None)
-        _table([first, ("", "up to swapping the two classes"), *rest])
+        table([first, ("", "up to swapping the two classes"), *rest])
     if found.notes:
         show_notes(found.notes)
+    if found.audited:
+        say(
+            "This holds if the points of the table are random ones of those that the "
+            "model is used for, and if no two of them are about one thing (several "
+            "rows of one patient, say)."
+        )
+        return
     drawn = "at random within the groups" if found.within_groups else "at random"
-    _say(
+    say(
         f"This holds if the pairs were drawn {drawn} from the points that the model "
         "is used for, and if no two of them are about one thing (several rows of one "
         "patient, say; --group tells which)."
@@ -219,38 +239,38 @@ def show_importance(
     rows: list[tuple[str, float]], what: str, *, share: bool, most: int | None = None
 ) -> None:
     """Print columns with their importance or weight, the largest first."""
-    _say(what)
+    say(what)
     listed = rows[: most or _MOST_COLUMNS]
-    _table(
+    table(
         [(name, f"{value:.1%}" if share else f"{value:+.4g}") for name, value in listed]
     )
     if len(rows) > len(listed):
-        _say(f"and {len(rows) - len(listed)} more")
+        say(f"and {len(rows) - len(listed)} more")
 
 
 def show_checked(found: Checked) -> None:
     """Print what the answers are like."""
-    _table(found.facts)
+    table(found.facts)
     for cycle in found.cycles:
         among = (
             "however many classes there are"
             if found.many_kinds
             else ("with two classes")
         )
-        _say(f"Contradiction: {among}, these answers cannot all be right:")
+        say(f"Contradiction: {among}, these answers cannot all be right:")
         for line, left, right, answer in cycle[:8]:
             said = _SAID.get(answer, f"{answer:+g}")
-            _say(f"  line {line}: {left} and {right} are {said}")
+            say(f"  line {line}: {left} and {right} are {said}")
         if len(cycle) > 8:
-            _say(f"  and {len(cycle) - 8} more answers of the same cycle")
+            say(f"  and {len(cycle) - 8} more answers of the same cycle")
     if found.n_contradictions > len(found.cycles):
-        _say(f"and {found.n_contradictions - len(found.cycles)} more contradictions")
+        say(f"and {found.n_contradictions - len(found.cycles)} more contradictions")
     if found.notes:
-        _say("Notes:")
+        say("Notes:")
         show_notes(found.notes)
-    _table(found.columns[:_MOST_COLUMNS], "column", "what it is")
+    table(found.columns[:_MOST_COLUMNS], "column", "what it is")
 
 
 def show_error(message: Any) -> None:
     """Print what went wrong."""
-    _say(str(message), error=True)
+    say(str(message), error=True)

@@ -73,6 +73,12 @@ class FitSummary:
         kept aside.
     named : bool
         Whether somebody has named the classes.
+    chosen : bool
+        Whether some answers are about pairs that were chosen to learn from, so that
+        only audits tell the error.
+    n_audits : int
+        Answers that were left out of learning, to judge by; all, and those of them
+        that are unsure.
     digest : str
         SHA-256 digest of the model file; empty if it is not written.
     """
@@ -100,4 +106,6 @@ class FitSummary:
     kinds: Any = None
     answer_error: AnswerError | None = None
     named: bool = False
+    chosen: bool = False
+    n_audits: int = 0
     digest: str = ""

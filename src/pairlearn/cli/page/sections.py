@@ -79,7 +79,10 @@ def _short(scored: ScoredPoints) -> Html:
         error = card("Error", "unknown", fill("no error"))
     else:
         if alone is None:
-            lead = fill("lead", sentence=Html(in_words(certificate)))
+            told = in_words(certificate)
+            if summary.chosen and certificate.clustering_interval[1] >= 0.5:
+                told = fill("few audits", n_audits=summary.n_audits)
+            lead = fill("lead", sentence=Html(told))
         error = card(
             "Estimated error" if certificate.cross_validated else "Certified error",
             percent(certificate.clustering_error),
@@ -133,8 +136,11 @@ def _named(scored: ScoredPoints) -> Html:
 def _certificate(scored: ScoredPoints) -> Html:
     certificate = scored.summary.certificate
     if certificate is None:
-        return fill("no certificate")
+        chosen = scored.summary.chosen
+        return fill("no audits" if chosen else "no certificate")
     basis = "crossed" if certificate.cross_validated else "unseen"
+    if scored.summary.chosen:
+        basis = "audits"
     n_left = (scored.summary.certificate_pairs or 0) - certificate.n_pairs
     n_left *= not certificate.n_points
     baseline = one_group_line(scored.summary.one_group_error, scored.summary.majority)
@@ -155,7 +161,9 @@ def _certificate(scored: ScoredPoints) -> Html:
             certificate.clustering_error, certificate.clustering_interval
         ),
         baseline="" if baseline is None else sentence(baseline),
-        advice=_advice(certificate, len(scored.summary.t)),
+        advice=fill("advice audits")
+        if scored.summary.chosen
+        else _advice(certificate, len(scored.summary.t)),
     )
 
 

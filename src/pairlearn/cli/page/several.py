@@ -83,7 +83,7 @@ def certificate(scored: ScoredPoints) -> Html:
     """Return the error, what it rests on, and how pure each group is."""
     found = scored.summary.kinds_certificate
     if found is None:
-        return fill("no certificate")
+        return fill("no audits" if scored.summary.chosen else "no certificate")
     twins = join(
         (fill("item", content=join((a, b), " and ")) for a, b in found.same_kind),
         "\n",
@@ -103,6 +103,9 @@ def certificate(scored: ScoredPoints) -> Html:
         n_pairs=found.n_pairs,
         n_within=found.n_within,
         conditions=bullets(conditions),
+        shares="in the table of points"
+        if scored.summary.chosen
+        else "among the points of these pairs",
         drawing=error_figure(found.error, found.interval, 1.0),
         table=_purities(found),
         twins=fill("twins", couples=fill("list", items=twins)) if twins else "",

@@ -1,0 +1,172 @@
+"""Audits: random pairs of points that were put aside before any question was asked.
+
+An audit is a pair of two fresh points: random, seen by no model, never used to learn.
+If audits were drawn from the points that are left after learning, these would be the
+easy ones, since learning asks about the hard ones; drawn from all points, some would
+have taught the model. So a coin is thrown for each point beforehand, and those it puts
+aside are used for nothing else. Each is in one audit only, so that the audits are
+independent of each other, as a certificate assumes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.ask.question import AUDIT, LEARN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pairlearn.ask.ledger import Ledger
+    from pairlearn.data.types import Floats, Ints
+
+__all__ = ["Audits", "coins", "put_aside"]
+
+
+def coins(n_points: int, seed: int, names: Iterable[Any] | None = None) -> Floats:
+    """Return a random number in [0, 1) for each point.
+
+    Parameters
+    ----------
+    n_points : int
+        How many points there are.
+    seed : int
+        Seed.
+    names : iterable, optional
+        Names of the points. With names a point's number depends on the seed and its
+        name alone, however the rows are ordered; without, on the seed and its row.
+
+    Returns
+    -------
+    ndarray of shape (n_points,)
+
+    Examples
+    --------
+    >>> coins(2, 0).tolist() == coins(3, 0)[:2].tolist()
+    True
+    >>> coins(2, 0, ["a", "b"])[0] == coins(2, 0, ["b", "a"])[1]
+    np.True_
+    """
+    if names is None:
+        return np.random.default_rng([seed, 0]).random(n_points)
+    found = np.array([_coin(seed, name) for name in names], dtype=float)
+    if len(found) != n_points:
+        raise ValueError(f"there are {n_points} points but {len(found)} names")
+    return found
+
+
+def _coin(seed: int, name: Any) -> float:
+    digest = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") / 2**64
+
+
+def put_aside(values: Floats, share: float) -> Ints:
+    """Return the points whose coins say that they are for audits, in random order.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_points,)
+        Their random numbers.
+    share : float
+        About how large a share to put aside.
+
+    Returns
+    -------
+    ndarray of int
+        Row numbers; the first two make the first audit, and so on.
+
+    Examples
+    --------
+    >>> put_aside(np.array([0.1, 0.9, 0.05, 0.2]), share=0.25)
+    array([2, 0, 3])
+    """
+    chosen = np.flatnonzero(values < share)
+    return chosen[np.argsort(values[chosen], kind="stable")]
+
+
+class Audits:
+    """The points put aside, and the audits made of them.
+
+    Parameters
+    ----------
+    reserve : ndarray of int
+        Row numbers of the points put aside, in random order.
+
+    Examples
+    --------
+    >>> from pairlearn.ask.ledger import Ledger
+    >>> Audits(np.array([4, 2, 9])).next_pair(Ledger())
+    (4, 2)
+    """
+
+    def __init__(self, reserve: Ints) -> None:
+        self.reserve = reserve
+
+    def unused(self, ledger: Ledger) -> Ints:
+        """Return the points put aside that are in no question yet."""
+        used = [i for q in ledger.questions.values() for i in q.pair]
+        return self.reserve[~np.isin(self.reserve, used)]
+
+    def next_pair(self, ledger: Ledger) -> tuple[int, int] | None:
+        """Return the next audit: one that is owed an answer, or two fresh points.
+
+        An audit that was withdrawn is owed an answer.
+        """
+        said = ledger.audit_answers()
+        out = {question.pair for question in ledger.open.values()}
+        asked = ledger.audits()
+        for question in asked:
+            if question.pair not in said and question.pair not in out:
+                return question.pair
+        if ledger.frozen_at is not None:
+            n_asked = len(ledger.final_audits())
+            if n_asked >= ledger.n_final:
+                return None
+            if ledger.plan is not None:
+                left, right = ledger.plan["index"][n_asked]
+                return int(left), int(right)
+        fresh = self.unused(ledger)
+        return (int(fresh[0]), int(fresh[1])) if len(fresh) > 1 else None
+
+    def check_brought(self, ledger: Ledger, index: Ints, purposes: list[str]) -> None:
+        """Refuse answers from elsewhere that are no audits, or spoil audits."""
+        wrong = set(purposes) - {LEARN, AUDIT}
+        if wrong:
+            raise ValueError(
+                f"a purpose is 'learn' or 'audit'; got {min(map(str, wrong))!r}"
+            )
+        alike = np.flatnonzero(index[:, 0] == index[:, 1])
+        if alike.size:
+            raise ValueError(
+                f"pair {alike[0]} is point {index[alike[0], 0]} with itself"
+            )
+        audit = np.array([why == AUDIT for why in purposes], dtype=bool)
+        bad = np.flatnonzero(audit & ~np.isin(index, self.reserve).all(axis=1))
+        if bad.size:
+            raise ValueError(
+                f"pair {bad[0]} is marked as an audit, but its points were not put "
+                "aside for audits by this interview: was it made with another seed, "
+                f"or with audits=0? ({bad.size} such pair(s))"
+            )
+        audited = {i for q in ledger.audits() for i in q.pair}
+        audited |= set(index[audit].ravel().tolist())
+        taught = {
+            i for q in ledger.questions.values() if q.purpose == LEARN for i in q.pair
+        }
+        taught |= set(index[~audit].ravel().tolist())
+        both = audited & taught
+        if both:
+            raise ValueError(
+                f"point {min(both)} is in an audit and in an answer to learn from; an "
+                "audit must not share points with these"
+            )
+        points = index[audit].ravel()
+        if len(np.unique(points)) < len(points):
+            values, counts = np.unique(points, return_counts=True)
+            raise ValueError(
+                f"point {values[counts > 1][0]} is in two audits; each point may be in "
+                "one only"
+            )

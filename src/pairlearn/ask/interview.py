@@ -1,0 +1,625 @@
+"""The interview: it asks, learns from the answers, and says how good the model is."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import pairlearn
+from pairlearn.ask.audits import Audits, coins, put_aside
+from pairlearn.ask.choosing import Chooser
+from pairlearn.ask.history import Advice, LearningCurve, Version
+from pairlearn.ask.judging import answered_audits, final_certificate, live_certificate
+from pairlearn.ask.ledger import Ledger
+from pairlearn.ask.lessons import Lesson, Teacher, first_guess
+from pairlearn.ask.question import AUDIT, LEARN, Question, as_answer
+from pairlearn.ask.state import check_state
+from pairlearn.ask.strategies import as_strategy
+from pairlearn.data.checks import (
+    check_answers,
+    check_flip_rates,
+    check_index,
+    check_integer,
+    check_share,
+)
+from pairlearn.data.containers import check_table, on_host, take_rows
+from pairlearn.data.pairs import Pairs
+from pairlearn.data.row_hashes import row_hashes
+from pairlearn.trust.chosen_audits import AuditPlan, plan_audits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from pairlearn.ask.strategies import Strategy
+    from pairlearn.data.types import Ints, PointsLike
+    from pairlearn.trust.certificate import Certificate
+    from pairlearn.trust.kinds_certificate import KindsCertificate
+
+__all__ = ["Interview"]
+
+FORMAT = 1
+# What is stored with an interview.
+PARAMETERS = (
+    "n_classes", "audits", "strategy", "noise", "majority", "classes", "confidence",
+    "max_candidates", "random_state",
+)  # fmt: skip
+# The share of points that are put aside for audits.
+RESERVED = 0.3
+# More points than this per chosen audit do not help.
+MOST_POINTS = 50
+# The first model is learned from so many answers, and a new one after so many more, or
+# after this share of more.
+_FIRST, _STEP, _GROWTH = 10, 5, 0.1
+
+
+class Interview:
+    """Questions about pairs, a model that learns from the answers, and a certificate.
+
+    Parameters
+    ----------
+    points : points, as :class:`~pairlearn.Pairs` takes them
+        What to ask about: array, sparse matrix, data frame, tensor or dask array.
+    n_classes : int or "auto", default=2
+        Number of classes. "auto": a class is opened when a point fits none.
+    audits : float, default=0.2
+        The share of questions that are audits: random pairs of points that were put
+        aside beforehand. They never teach the model, so they can judge it. 0: none, and
+        no point is put aside.
+    strategy : str or Strategy, default="mixed"
+        How questions are chosen: "mixed", "random", "explore", "uncertain",
+        "informative", or an object with the method ``choose(view)``.
+    noise : "auto", tuple, float or None, default="auto"
+        How often answers are wrong, as for :class:`~pairlearn.PairClassifier`; None: no
+        answer is wrong, and nothing is asked again.
+    majority, classes
+        As for :class:`~pairlearn.PairClassifier`.
+    estimator : estimator or None, default=None
+        What learns: an estimator of this package, which is cloned and fitted with pairs
+        and answers each time. None: :class:`~pairlearn.PairClassifier`.
+    confidence : float, default=0.95
+        Confidence of the certificates.
+    names : iterable, optional
+        Names of the points. Which points are put aside then depends on their names and
+        the seed, and not on the order of the rows.
+    max_candidates : int, default=20_000
+        Of more points than this that could be asked about, so many are drawn, and only
+        they are asked about.
+    random_state : int or None, default=0
+        Seed; None: a random one.
+
+    Attributes
+    ----------
+    ledger : Ledger
+        What was asked and answered, in order.
+    n_candidates : int
+        How many points may be asked about.
+
+    Notes
+    -----
+    The same seed and the same answers give the same questions, also after
+    :meth:`state` and :meth:`from_state`.
+
+    *Guaranteed:* the live certificate holds at all looks together, if answers are as
+    right, or as wrong, as `noise` says, and if the points are random ones of those the
+    model is for. *Not guaranteed:* that the questions are the best ones; the forecast
+    of :meth:`advice`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairlearn.ask import Interview
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=300)
+    >>> X = rng.normal(size=(300, 2)) + 4 * y[:, None]
+    >>> interview = Interview(X, random_state=0)
+    >>> for _ in range(40):
+    ...     question = interview.next_question()
+    ...     interview.answer(question, y[question.left] == y[question.right])
+    >>> model = interview.learn()
+    >>> agree = np.mean(model.predict(X) == np.where(y == 1, 1, -1))
+    >>> bool(max(agree, 1 - agree) > 0.97)
+    True
+    >>> interview.certificate.n_pairs
+    11
+    """
+
+    def __init__(
+        self,
+        points: PointsLike,
+        *,
+        n_classes: int | str = 2,
+        audits: float = 0.2,
+        strategy: str | Strategy = "mixed",
+        noise: Any = "auto",
+        majority: Any = None,
+        classes: tuple[Any, ...] | None = None,
+        estimator: Any = None,
+        confidence: float = 0.95,
+        names: Iterable[Any] | None = None,
+        max_candidates: int = 20_000,
+        random_state: int | None = 0,
+    ) -> None:
+        self.X = check_table(points)
+        n_points = self.X.shape[0]
+        if n_points < 2:
+            raise ValueError(f"an interview needs two points at least; got {n_points}")
+        if n_classes != "auto":
+            check_integer("n_classes", n_classes, minimum=2)
+        if not 0 <= audits < 1:
+            raise ValueError(f"audits must be a share from 0 to below 1; got {audits}")
+        check_share("confidence", confidence)
+        check_flip_rates(noise, "noise", ("auto",))
+        check_integer("max_candidates", max_candidates, minimum=2)
+        if random_state is None:
+            random_state = int(np.random.default_rng().integers(2**31))
+        self.random_state = check_integer("random_state", random_state, minimum=0)
+        self.n_classes = n_classes
+        self.audits = audits
+        self.strategy = as_strategy(strategy)
+        self.noise = noise
+        self.majority = majority
+        self.classes = classes
+        self.estimator = estimator
+        self.confidence = confidence
+        self.max_candidates = max_candidates
+        self.ledger = Ledger()
+        values = coins(n_points, self.random_state, names)
+        self._audits = Audits(put_aside(values, RESERVED if audits else 0.0))
+        free = np.ones(n_points, dtype=bool)
+        free[self._audits.reserve] = False
+        # Points with the largest numbers, so that appended rows may come to them.
+        rows = np.flatnonzero(free)
+        if len(rows) > max_candidates:
+            rows = np.sort(rows[np.argsort(-values[rows])[:max_candidates]])
+        self._candidates: Ints = rows
+        self._lesson: Lesson | None = None
+
+    @property
+    def n_candidates(self) -> int:
+        """How many points may be asked about."""
+        return len(self._candidates)
+
+    @cached_property
+    def _teacher(self) -> Teacher:
+        return Teacher(
+            self.X,
+            self._candidates,
+            n_classes=self.n_classes,
+            noise=self.noise,
+            majority=self.majority,
+            classes=self.classes,
+            estimator=self.estimator,
+            random_state=self.random_state,
+        )
+
+    @cached_property
+    def _chooser(self) -> Chooser:
+        return Chooser(
+            self._candidates, self._teacher.features, self.strategy, self.n_classes
+        )
+
+    def bring(
+        self, pairs: Any, t: ArrayLike, *, purpose: str | Sequence[str] = LEARN
+    ) -> None:
+        """Bring answers along that were given before.
+
+        Parameters
+        ----------
+        pairs : Pairs or array-like of shape (n_pairs, 2)
+            Row numbers of the points of each pair.
+        t : array-like of shape (n_pairs,)
+            Answers: +1, -1, or 0 for unsure.
+        purpose : {"learn", "audit"} or sequence of these, default="learn"
+            What each answer is for. Audits must be of points that this interview, with
+            its seed, puts aside; points that others have answered about are not put
+            aside any more.
+        """
+        index = _as_index(pairs, self.X.shape[0])
+        said = check_answers(t, len(index), index, unsure=True)
+        if not np.isin(said, (-1, 0, 1)).all():
+            raise ValueError("answers that are brought along must be -1, 0 or +1")
+        purposes = [purpose] * len(index) if isinstance(purpose, str) else list(purpose)
+        if len(purposes) != len(index):
+            raise ValueError(
+                f"there are {len(index)} pairs but {len(purposes)} purposes"
+            )
+        self._audits.check_brought(self.ledger, index, purposes)
+        for (left, right), answer, why in zip(index, said, purposes, strict=True):
+            number = len(self.ledger.questions)
+            target = int(right) if why == LEARN else -1
+            self.ledger.ask(Question(number, int(left), int(right), why, target))
+            self.ledger.answer(number, int(answer))
+
+    def next_question(self, who: str | None = None) -> Question | None:
+        """Return the next question, which is then out; None if nothing is left to ask.
+
+        Parameters
+        ----------
+        who : str, optional
+            Who is going to answer. Questions that are asked again go to others.
+
+        Returns
+        -------
+        Question or None
+        """
+        number = len(self.ledger.questions)
+        # The coin is thrown before any model is consulted.
+        rng = np.random.default_rng([self.random_state, 1, number])
+        is_audit = rng.random() < self.audits
+        pair: tuple[int, int] | None
+        if self.frozen or is_audit:
+            pair = self._audits.next_pair(self.ledger)
+            if pair is not None or self.frozen:
+                return self._put(number, pair, AUDIT, -1, rng)
+        if self._due():
+            self._learn(on_time=True)
+        lesson = self._lesson
+        found = self._chooser.choose(
+            self.ledger,
+            lesson.scores if lesson else None,
+            lesson.doubtful if lesson else [],
+            lesson.noise if lesson else first_guess(self.noise),
+            who,
+            rng,
+        )
+        if found is None:
+            # With nothing left to learn from, audits may still be asked.
+            pair = self._audits.next_pair(self.ledger) if self.audits else None
+            return self._put(number, pair, AUDIT, -1, rng)
+        return self._put(number, found, LEARN, found[0], rng)
+
+    def next_questions(self, n: int, who: str | None = None) -> list[Question]:
+        """Return several questions at once, none of which makes another needless.
+
+        Parameters
+        ----------
+        n : int
+            How many; fewer come if fewer are left.
+        who : str, optional
+            Who is going to answer.
+
+        Returns
+        -------
+        list of Question
+        """
+        check_integer("n", n)
+        found = []
+        for _ in range(n):
+            question = self.next_question(who)
+            if question is None:
+                break
+            found.append(question)
+        return found
+
+    def answer(
+        self, question: Question | int, answer: Any, who: str | None = None
+    ) -> None:
+        """Take down an answer.
+
+        Parameters
+        ----------
+        question : Question or int
+            The question, or its number.
+        answer : int, bool, str or None
+            +1, True or "same"; -1, False or "different"; 0, None or "unsure".
+        who : str, optional
+            Who answers.
+        """
+        self.ledger.answer(self._number(question), as_answer(answer), who)
+
+    def undo(self, question: Question | int | None = None) -> Question:
+        """Take an answer back: the last one, or that to a given question.
+
+        Parameters
+        ----------
+        question : Question or int, optional
+            The question, or its number.
+
+        Returns
+        -------
+        Question
+            The question, which is out again.
+        """
+        if question is None:
+            if not self.ledger.answers:
+                raise ValueError("there is no answer to take back")
+            number = next(reversed(self.ledger.answers))
+        else:
+            number = self._number(question)
+        self.ledger.undo(number)
+        return self.ledger.open[number]
+
+    def withdraw(self, question: Question | int) -> None:
+        """Take a question back that nobody is going to answer.
+
+        What it was about may be asked again. An audit will be: if hard ones could be
+        withdrawn, the certificate would be too good.
+
+        Parameters
+        ----------
+        question : Question or int
+            The question, or its number.
+        """
+        self.ledger.withdraw(self._number(question))
+
+    def learn(self) -> Any:
+        """Learn from all answers so far, now; otherwise it is done when it is time.
+
+        Returns
+        -------
+        estimator
+            The model.
+        """
+        if self.frozen:
+            raise ValueError("learning has ended with freeze(); the model is final")
+        return self._learn(on_time=self._due())
+
+    def _learn(self, *, on_time: bool) -> Any:
+        answers = self.ledger.teaching()
+        if self._lesson and answers == self.ledger.learned[-1].answers:
+            return self._lesson.model
+        lesson = self._take_lesson(answers)
+        index, t = answered_audits(self.ledger.audits(), self.ledger.audit_answers())
+        n_wrong = 0
+        if len(t):
+            points = take_rows(self.X, index.ravel())
+            group = np.asarray(on_host(lesson.model.predict(points)))
+            says = np.where(np.equal(*group.reshape(-1, 2).T), 1, -1)
+            n_wrong = int(np.sum(says == -t))
+        self.ledger.learn(lesson.expected_error, len(t), n_wrong, on_time)
+        self._lesson = lesson
+        return lesson.model
+
+    def _take_lesson(self, answers: dict[int, int]) -> Lesson:
+        """Learn from some answers."""
+        said = np.array(list(answers.values()), dtype=float)
+        if not len(said):
+            raise ValueError("there is no answer yet that a model could learn from")
+        asked = [self.ledger.questions[number] for number in answers]
+        # The partner first: it was there before the target.
+        index = np.array([(q.partner, q.target) for q in asked], dtype=np.intp)
+        return self._teacher.teach(index, said)
+
+    def _due(self) -> bool:
+        """Whether it is time to learn."""
+        answers = self.ledger.teaching()
+        both = len(set(answers.values())) == 2
+        if not self.ledger.learned:
+            return both and len(answers) >= _FIRST
+        last = self.ledger.learned[-1].answers
+        if not last.items() <= answers.items():
+            # What it was learned from has been taken back.
+            return both
+        return len(answers) - len(last) >= max(_STEP, int(_GROWTH * len(last)))
+
+    @property
+    def frozen(self) -> bool:
+        """Whether learning has ended."""
+        return self.ledger.frozen_at is not None
+
+    def freeze(self, n_audits: int = 100, *, chosen: bool = False) -> Any:
+        """End learning: from now on only audits are asked, and judge the final model.
+
+        Parameters
+        ----------
+        n_audits : int, default=100
+            How many. Their certificate counts these alone, and is there when all are
+            answered.
+        chosen : bool, default=False
+            Whether the model chooses pairs that it doubts, with known chances that are
+            weighted back; see :mod:`pairlearn.trust.chosen_audits`, and
+            :func:`~pairlearn.trust.audit_needs.audits_needed` for whether that takes
+            fewer. It takes answers that are right (``noise=None``), and two classes.
+
+        Returns
+        -------
+        estimator
+            The final model.
+        """
+        check_integer("n_audits", n_audits)
+        if self.frozen:
+            raise ValueError("learning has ended already")
+        if chosen and (self.noise is not None or self.n_classes != 2):
+            raise ValueError(
+                "chosen audits are for two classes and answers that are right: make "
+                "the interview with n_classes=2 and noise=None, or freeze with "
+                "chosen=False"
+            )
+        fresh = self._audits.unused(self.ledger)
+        left = (len(fresh) - 2 * chosen) // 2
+        if n_audits > left:
+            raise ValueError(
+                f"{n_audits} audits are wanted, but the points put aside are enough "
+                f"for {left} more"
+                + ("" if self.audits else "; audits=0 puts no point aside")
+            )
+        model = self.learn()
+        plan = None
+        if chosen:
+            rows = fresh[: MOST_POINTS * n_audits]
+            drawn = plan_audits(
+                model, take_rows(self.X, rows), n_audits, random_state=self.random_state
+            )
+            pairs = Pairs(self.X, rows[drawn.pairs.index])
+            plan = AuditPlan(pairs, drawn.says, drawn.draws).state()
+        self.ledger.freeze(n_audits, plan)
+        return model
+
+    @property
+    def model(self) -> Any:
+        """The last version of the model; None before the first."""
+        return self._lesson.model if self._lesson else None
+
+    @property
+    def certificate(self) -> Certificate | KindsCertificate | None:
+        """How good the model is, valid however often one looks; None without audits.
+
+        After :meth:`freeze`, and when all its audits are answered: the certificate from
+        these.
+        """
+        model = self.model
+        if model is None:
+            return None
+        options: dict[str, Any] = {
+            "confidence": self.confidence,
+            "flip_rates": self.noise,
+        }
+        if self.n_classes != 2:
+            # Shares of the groups are counted in points that are random ones.
+            options["points"] = take_rows(self.X, self._audits.reserve)
+        if self.frozen:
+            final = final_certificate(model, self.X, self.ledger, **options)
+            if final is not None:
+                return final
+        return live_certificate(model, self.X, self.ledger, **options)
+
+    @property
+    def history(self) -> LearningCurve:
+        """The learning curve: what each version of the model expected and got wrong."""
+        return LearningCurve(
+            [
+                Version(k, len(v.answers), v.expected_error, v.n_audits, v.n_wrong)
+                for k, v in enumerate(self.ledger.learned, 1)
+            ]
+        )
+
+    def advice(self, error: float = 0.05) -> Advice:
+        """Forecast about how many more answers an error takes.
+
+        Parameters
+        ----------
+        error : float, default=0.05
+            The error that is wanted.
+
+        Returns
+        -------
+        Advice
+        """
+        return self.history.advice(error)
+
+    @property
+    def unsure(self) -> list[Question]:
+        """Questions to which nobody could give an answer yet."""
+        return self._chooser.unsure(self.ledger)
+
+    def _put(
+        self,
+        number: int,
+        pair: tuple[int, int] | None,
+        purpose: str,
+        target: int,
+        rng: np.random.Generator,
+    ) -> Question | None:
+        """Put a question, with its points in random order."""
+        if pair is None:
+            return None
+        left, right = pair if rng.random() < 0.5 else pair[::-1]
+        question = Question(number, int(left), int(right), purpose, int(target))
+        self.ledger.ask(question)
+        return question
+
+    def _number(self, question: Question | int) -> int:
+        if isinstance(question, Question):
+            known = self.ledger.questions.get(question.number)
+            if known is not None and known != question:
+                raise ValueError(
+                    f"question {question.number} of this interview is another one: "
+                    "the given question is from a different interview"
+                )
+            return question.number
+        if isinstance(question, bool) or not isinstance(question, int | np.integer):
+            raise TypeError(
+                "a question is what next_question() returned, or its number; got "
+                f"{type(question).__name__}"
+            )
+        return int(question)
+
+    def state(self) -> dict[str, Any]:
+        """Return all that is needed to go on later: plain values, fit for JSON.
+
+        The points, and their names, are not among them.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "format": FORMAT,
+            "pairlearn": pairlearn.__version__,
+            "points": self._fingerprint,
+            "parameters": {name: getattr(self, name) for name in PARAMETERS}
+            | {"strategy": self.strategy.name},
+            "events": [list(event) for event in self.ledger.events],
+        }
+
+    @classmethod
+    def from_state(
+        cls,
+        points: PointsLike,
+        state: dict[str, Any],
+        *,
+        names: Iterable[Any] | None = None,
+        strategy: Strategy | None = None,
+        estimator: Any = None,
+    ) -> Interview:
+        """Go on with an interview that was stored.
+
+        Parameters
+        ----------
+        points : points
+            The same points as before.
+        state : dict
+            What :meth:`state` returned, perhaps read from JSON.
+        names : iterable, optional
+            The same names as before, if there were any.
+        strategy : Strategy, optional
+            The same strategy as before, if it was an object of your own.
+        estimator : estimator, optional
+            The same estimator as before, if there was one.
+
+        Returns
+        -------
+        Interview
+            The same questions follow as if it had never been stored.
+        """
+        parameters = check_state(state, FORMAT, PARAMETERS)
+        if strategy is not None:
+            parameters["strategy"] = strategy
+        self = cls(points, names=names, estimator=estimator, **parameters)
+        if self._fingerprint != state["points"]:
+            raise ValueError(
+                f"these points ({self._fingerprint}) are not those of the interview "
+                f"({state['points']}); give it the same rows in the same order"
+            )
+        self.ledger = Ledger.read(state["events"])
+        if self.ledger.learned:
+            last = self.ledger.learned[-1]
+            self._lesson = self._take_lesson(last.answers)
+            before, now = last.expected_error, self._lesson.expected_error
+            if not np.isclose(now, before, atol=1e-6):
+                warnings.warn(
+                    "the model is not quite the one that was stored, as other versions "
+                    "of libraries may compute otherwise; the questions that follow may "
+                    "differ from those that would have followed there",
+                    stacklevel=2,
+                )
+        return self
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        """What tells whether points are the same."""
+        X = self.X if not hasattr(self.X, "to_numpy") else self.X.to_numpy()
+        digest = hashlib.sha256(row_hashes(X).tobytes()).hexdigest()[:32]
+        return f"{self.X.shape[0]} x {self.X.shape[1]}, {digest}"
+
+
+def _as_index(pairs: Any, n_points: int) -> Ints:
+    """Return row numbers of pairs."""
+    index = pairs.index if isinstance(pairs, Pairs) else pairs
+    return check_index(index, n_points)

@@ -1,0 +1,149 @@
+"""Certificates of a model that changes while one looks at it.
+
+Audits never teach, so they are independent of every version of the model, also of those
+that come after them: a version may be judged by all audits so far. Whoever looks after
+every answer, at every version, is given an interval that holds at all numbers of
+audits, with a part of the risk for the k-th version that is shown
+(:func:`~pairlearn.trust.live.live_confidence`); as these parts sum to the whole, all
+intervals of all versions hold together. The proof is in the theory page. Three things
+belong to it:
+
+* Nothing is shown before ten audits are answered, so that the first versions, of which
+  nothing could be said anyway, use nothing up.
+* That a version may be judged by audits that came before it is because its time was
+  fixed by the number of answers, whatever the audits said. One that was learned because
+  somebody wished so, perhaps since the audits looked bad, is judged by later audits.
+* An audit that is out while a later one has been answered counts as unsure: if hard
+  ones could be left lying, the certificate would be too good.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.data.pairs import Pairs
+from pairlearn.trust.certify import certify
+from pairlearn.trust.chosen_audits import AuditPlan, certify_audits
+from pairlearn.trust.live import live_confidence
+
+if TYPE_CHECKING:
+    from pairlearn.ask.ledger import Ledger
+    from pairlearn.ask.question import Question
+    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.trust.certificate import Certificate
+    from pairlearn.trust.kinds_certificate import KindsCertificate
+
+# How many audits must be answered before anything is said.
+FIRST_LOOK = 10
+
+__all__ = ["answered_audits", "final_certificate", "live_certificate"]
+
+
+def answered_audits(
+    audits: list[Question], said: dict[Any, int]
+) -> tuple[Ints, Floats]:
+    """Return the audited pairs up to the last answered one, and their answers.
+
+    Parameters
+    ----------
+    audits : list of Question
+        Audits, in the order in which they were asked.
+    said : dict
+        Answers, by pair.
+
+    Returns
+    -------
+    index : ndarray of shape (n_pairs, 2)
+        Row numbers.
+    t : ndarray of shape (n_pairs,)
+        Answers; 0 also for those that are still out.
+    """
+    pairs = [audit.pair for audit in audits]
+    last = max((k for k, pair in enumerate(pairs) if pair in said), default=-1)
+    index = np.array(
+        [(audit.left, audit.right) for audit in audits[: last + 1]], dtype=np.intp
+    ).reshape(-1, 2)
+    t = np.array([said.get(pair, 0) for pair in pairs[: last + 1]], dtype=float)
+    return index, t
+
+
+def live_certificate(
+    model: Any,
+    X: PointsLike,
+    ledger: Ledger,
+    *,
+    confidence: float,
+    **options: Any,
+) -> Certificate | KindsCertificate | None:
+    """Return the certificate of the last version; None without audits.
+
+    Parameters
+    ----------
+    model : object
+        The last version of the model.
+    X : points
+        All points.
+    ledger : Ledger
+        What was asked and answered.
+    confidence : float
+        Confidence of all looks at all versions together.
+    **options
+        What :func:`~pairlearn.certify` is told: flip rates and number of kinds.
+
+    Returns
+    -------
+    Certificate, KindsCertificate or None
+    """
+    if not ledger.learned:
+        return None
+    audits, last = ledger.audits(), ledger.learned[-1]
+    n_shown = sum(later.n_audits >= FIRST_LOOK for later in ledger.learned[1:])
+    index, t = answered_audits(audits, ledger.audit_answers())
+    if len(t) < FIRST_LOOK:
+        return None
+    if not last.on_time:
+        later = np.array([q.number >= last.n_questions for q in audits[: len(t)]])
+        index, t = index[later], t[later]
+        if not len(t):
+            return None
+    level = live_confidence(confidence, n_shown + 1)
+    found = certify(
+        model, Pairs(X, index), t, confidence=level, anytime=True, **options
+    )
+    return replace(found, confidence=confidence)
+
+
+def final_certificate(
+    model: Any,
+    X: PointsLike,
+    ledger: Ledger,
+    *,
+    confidence: float,
+    **options: Any,
+) -> Certificate | KindsCertificate | None:
+    """Return the certificate of the frozen model; None while audits are missing.
+
+    It counts the audits alone that were asked after learning had ended. Their number
+    was fixed then, so that nobody could stop at a good moment. Audits that the model
+    chose have an interval that holds at all looks, from the first answer on.
+
+    Parameters
+    ----------
+    model, X, ledger, confidence, **options
+        As for :func:`live_certificate`.
+
+    Returns
+    -------
+    Certificate, KindsCertificate or None
+    """
+    said, audits = ledger.audit_answers(), ledger.final_audits()
+    index, t = answered_audits(audits, said)
+    if ledger.plan is not None:
+        plan = AuditPlan.from_state(ledger.plan, X)
+        return certify_audits(model, plan, t, confidence=confidence) if len(t) else None
+    if sum(audit.pair in said for audit in audits) < ledger.n_final:
+        return None
+    return certify(model, Pairs(X, index), t, confidence=confidence, **options)

@@ -1,0 +1,244 @@
+"""The ledger of an interview: what was asked and what was answered, in order.
+
+Everything that an interview decides depends on its parameters, its points and this
+list alone, so that one that is stored and read again goes on with the same questions.
+Nothing is ever deleted from the list: whoever takes an answer back adds a line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pairlearn.ask.question import AUDIT, LEARN, Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Answer", "Learned", "Ledger"]
+
+_SAID = {1: "same", -1: "different", 0: "unsure"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What somebody said.
+
+    Attributes
+    ----------
+    question : Question
+        What was asked.
+    said : int
+        +1 for same, -1 for different, 0 for unsure.
+    who : str or None
+        Who said it.
+    """
+
+    question: Question
+    said: int
+    who: str | None = None
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What one version of the model was learned from.
+
+    Attributes
+    ----------
+    answers : dict
+        The answers, by the number of the question.
+    expected_error : float
+        The error that it expects of itself.
+    n_audits, n_wrong : int
+        Audits that had been answered then, and how many of these it gets wrong.
+    on_time : bool
+        Whether it was learned when it was time to, and not when somebody wished.
+    n_questions : int
+        How many questions had been asked.
+    """
+
+    answers: dict[int, int]
+    expected_error: float
+    n_audits: int
+    n_wrong: int
+    on_time: bool
+    n_questions: int
+
+
+@dataclass
+class Ledger:
+    """What happened so far.
+
+    Attributes
+    ----------
+    events : list
+        Lines of plain values, as they are stored.
+    questions : dict
+        All questions, by number.
+    answers : dict
+        Answers that stand, by the number of the question, in the order they came.
+    open : dict
+        Questions that are out, by number.
+    learned : list of Learned
+        The versions of the model.
+    frozen_at : int or None
+        How many questions had been asked when learning ended.
+    n_final : int
+        How many audits judge the final model.
+    plan : dict or None
+        Which pairs these are, and how they were drawn, if the model chose them.
+
+    Examples
+    --------
+    >>> ledger = Ledger()
+    >>> ledger.ask(Question(0, 3, 5, "learn", 5))
+    >>> ledger.answer(0, 1, "Ada")
+    >>> ledger.answers[0].said
+    1
+    >>> ledger.undo(0)
+    >>> sorted(ledger.open)
+    [0]
+    >>> Ledger.read(ledger.events).open == ledger.open
+    True
+    """
+
+    events: list[list[Any]] = field(default_factory=list)
+    questions: dict[int, Question] = field(default_factory=dict)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    open: dict[int, Question] = field(default_factory=dict)
+    learned: list[Learned] = field(default_factory=list)
+    frozen_at: int | None = None
+    n_final: int = 0
+    plan: dict[str, Any] | None = None
+
+    @classmethod
+    def read(cls, events: Iterable[list[Any]]) -> Ledger:
+        """Return the ledger of such lines."""
+        ledger = cls()
+        for number, (what, *values) in enumerate(events):
+            if what not in _LINES:
+                raise ValueError(
+                    f"line {number} of the state says {what!r}, which this version of "
+                    "pairlearn does not know"
+                )
+            try:
+                _LINES[what](ledger, *values)
+            except (TypeError, KeyError, IndexError) as problem:
+                raise ValueError(
+                    f"line {number} of the state is damaged: {problem}"
+                ) from None
+        return ledger
+
+    def ask(self, question: Question) -> None:
+        """Note that a question is out."""
+        number = question.number
+        if number != len(self.questions):
+            raise ValueError(f"question {number} is asked out of order")
+        q = question
+        self.questions[number] = self.open[number] = q
+        self.events.append(["ask", number, q.left, q.right, q.purpose, q.target])
+
+    def answer(self, number: int, said: int, who: str | None = None) -> None:
+        """Note an answer."""
+        self.refuse_unknown(number)
+        if number in self.answers:
+            before = _SAID[self.answers[number].said]
+            again = "the same" if self.answers[number].said == said else _SAID[said]
+            raise ValueError(
+                f"question {number} was answered '{before}' already, and now "
+                f"'{again}'; take the first answer back with undo(question), then "
+                "answer again"
+            )
+        if number not in self.open:
+            raise ValueError(
+                f"question {number} was withdrawn, so its answer is not expected"
+            )
+        self.answers[number] = Answer(self.open.pop(number), said, who)
+        self.events.append(["answer", number, said, who])
+
+    def undo(self, number: int) -> None:
+        """Take an answer back; the question is open again."""
+        self.refuse_unknown(number)
+        if number not in self.answers:
+            raise ValueError(f"question {number} has no answer to take back")
+        self.open[number] = self.answers.pop(number).question
+        self.events.append(["undo", number])
+
+    def withdraw(self, number: int) -> None:
+        """Take a question back that nobody is going to answer."""
+        self.refuse_unknown(number)
+        if number not in self.open:
+            raise ValueError(f"question {number} is not open")
+        del self.open[number]
+        self.events.append(["withdraw", number])
+
+    def learn(
+        self, expected_error: float, n_audits: int, n_wrong: int, on_time: bool
+    ) -> None:
+        """Note that a model was learned from the answers so far."""
+        figures = expected_error, n_audits, n_wrong, on_time
+        self.learned.append(Learned(self.teaching(), *figures, len(self.questions)))
+        self.events.append(["learn", *figures])
+
+    def freeze(self, n_audits: int, plan: dict[str, Any] | None = None) -> None:
+        """Note that learning has ended."""
+        self.frozen_at, self.n_final = len(self.questions), n_audits
+        self.plan = plan
+        self.events.append(["freeze", n_audits, plan])
+
+    def final_audits(self) -> list[Question]:
+        """Return the audits that were asked after learning had ended."""
+        first = self.frozen_at
+        return [q for q in self.audits() if first is not None and q.number >= first]
+
+    def teaching(self) -> dict[int, int]:
+        """Return the answers that a model may learn from, by number."""
+        return {
+            number: answer.said
+            for number, answer in self.answers.items()
+            if answer.said and answer.question.purpose == LEARN
+        }
+
+    def audits(self) -> list[Question]:
+        """Return the audits that were asked, in order; of a repeated one, the first."""
+        found: dict[tuple[int, int], Question] = {}
+        for question in self.questions.values():
+            if question.purpose == AUDIT:
+                found.setdefault(question.pair, question)
+        return list(found.values())
+
+    def audit_answers(self) -> dict[tuple[int, int], int]:
+        """Return what was said of each audited pair; the last word counts.
+
+        Somebody who was unsure does not take back what another one said.
+        """
+        found: dict[tuple[int, int], int] = {}
+        for answer in self.answers.values():
+            if answer.question.purpose == AUDIT:
+                pair = answer.question.pair
+                found[pair] = answer.said or found.get(pair, 0)
+        return found
+
+    def refuse_unknown(self, number: int) -> None:
+        """Refuse a question that was never asked."""
+        if number not in self.questions:
+            raise ValueError(
+                f"question {number} was never asked in this interview; "
+                f"{len(self.questions)} were (numbers from 0 on)"
+            )
+
+    def _ask_again(self, *values: Any) -> None:
+        number, left, right, purpose, target = values
+        if purpose not in (LEARN, AUDIT):
+            raise ValueError(f"question {number} has the purpose {purpose!r}")
+        self.ask(Question(number, left, right, purpose, target))
+
+
+_LINES: dict[str, Any] = {
+    "ask": Ledger._ask_again,
+    "answer": Ledger.answer,
+    "undo": Ledger.undo,
+    "withdraw": Ledger.withdraw,
+    "learn": Ledger.learn,
+    "freeze": Ledger.freeze,
+}

@@ -1,0 +1,246 @@
+"""Lessons: what is learned from the answers so far, for the questions that follow.
+
+Which model learns depends on how much there is to learn from. With few answers the
+points that nobody was asked about tell most, and
+:class:`~pairlearn.models.pool.PoolClassifier` learns; with more of them
+:class:`~pairlearn.PairClassifier` chooses among more models, with features that are
+shaped by all points. For more than two classes it is always the first.
+
+Where answers may be wrong, neighbours tell which are doubtful: what the others say
+about an asked point is weighed against the answers about it
+(:func:`~pairlearn.models.pool.classifier.learn_beliefs`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from pairlearn.ask.scores import Scores, embed
+from pairlearn.data.containers import on_host, take_rows
+from pairlearn.data.pairs import Pairs
+from pairlearn.models.auto import PairClassifier
+from pairlearn.models.pool.classifier import learn, learn_beliefs
+from pairlearn.models.pool.neighbours import Pool
+
+if TYPE_CHECKING:
+    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.trust.beliefs import Beliefs
+
+__all__ = ["Lesson", "Teacher", "first_guess"]
+
+# Where answers are not said to be right, they are taken to be wrong this often until
+# there is a lesson.
+_FIRST_GUESS = 0.02
+# With fewer answers than this, points that nobody was asked about tell most; where
+# answers may be wrong, it takes more of them.
+FEW, FEW_WRONG = 30, 100
+# Points that shape features, and points whose neighbours are known.
+_SHAPING, _NEIGHBOURS = 2000, 1500
+# A point whose likeliest class is less likely than this is asked about again, up to so
+# many answers about it.
+_DOUBTFUL, _MOST_ANSWERS = 0.9, 4
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A model, and what it says of the points that may be asked about.
+
+    Attributes
+    ----------
+    model : estimator
+        The model.
+    scores : Scores
+        What it says of the candidates.
+    noise : float
+        The rate of wrong answers, given or estimated.
+    doubtful : list of int
+        Row numbers of points whose answers are not believed, most doubtful first.
+    """
+
+    model: Any
+    scores: Scores
+    noise: float
+    doubtful: list[int]
+
+    @property
+    def expected_error(self) -> float:
+        """The error that the model expects of itself."""
+        return float(np.mean(1 - self.scores.proba.max(axis=1)))
+
+
+def first_guess(noise: Any) -> float:
+    """Return a rate of wrong answers: the given one, or a guess.
+
+    Examples
+    --------
+    >>> first_guess(None), first_guess(0.1), first_guess((0.9, 0.2))
+    (0.0, 0.1, 0.15)
+    """
+    if noise is None:
+        return 0.0
+    if isinstance(noise, str):
+        return _FIRST_GUESS
+    if isinstance(noise, tuple):
+        return round(float(1 - noise[0] + noise[1]) / 2, 12)
+    return float(noise)
+
+
+class Teacher:
+    """Learns from answers about some points, and from the others.
+
+    Parameters
+    ----------
+    X : points
+        All points.
+    candidates : ndarray of int
+        Row numbers of those that may be asked about.
+    n_classes, noise, majority, classes, estimator, random_state
+        As for :class:`~pairlearn.ask.Interview`.
+    """
+
+    def __init__(
+        self,
+        X: PointsLike,
+        candidates: Ints,
+        *,
+        n_classes: int | str,
+        noise: Any,
+        majority: Any,
+        classes: tuple[Any, ...] | None,
+        estimator: Any,
+        random_state: int,
+    ) -> None:
+        self.X, self.candidates = X, candidates
+        self.n_classes, self.noise, self.majority = n_classes, noise, majority
+        self.classes, self.estimator = classes, estimator
+        self.random_state = random_state
+        order = np.random.default_rng([random_state, 2]).permutation(len(candidates))
+        self._order: Ints = order
+
+    @cached_property
+    def points(self) -> PointsLike:
+        """The candidates, as an array or a sparse matrix."""
+        X = on_host(take_rows(self.X, self.candidates))
+        return X.to_numpy() if hasattr(X, "to_numpy") else X
+
+    @cached_property
+    def features(self) -> Floats:
+        """Their features, whose products are prior covariances."""
+        return embed(self.points, seed=self.random_state)
+
+    def teach(self, index: Ints, said: Floats) -> Lesson:
+        """Learn from answers.
+
+        Parameters
+        ----------
+        index : ndarray of shape (n_answers, 2)
+            Row numbers of the points, the one that was known first on the left.
+        said : ndarray of shape (n_answers,)
+            Answers, -1 or +1.
+
+        Returns
+        -------
+        Lesson
+        """
+        place = np.full(self.X.shape[0], -1)
+        place[self.candidates] = np.arange(len(self.candidates))
+        inside = (place[index] >= 0).all(axis=1)
+        places, sure = place[index[inside]], said[inside]
+        asked = np.unique(places)
+        few = FEW if self.noise is None else FEW_WRONG
+        many = self.n_classes == 2 and len(said) >= few and len(np.unique(said)) == 2
+        noise, doubtful = first_guess(self.noise), []
+        learned = None
+        if self.estimator is None and not many:
+            near, pool = self._neighbourhood(asked)
+            learned = learn(
+                pool,
+                np.searchsorted(near, places),
+                sure,
+                n_classes=self._n_classes,
+                noise=self._rate,
+                classes=self.classes,
+                random_state=self.random_state,
+            )
+            beliefs, noise = learned.beliefs, learned.model.noise_
+        elif self.noise is not None:
+            near, pool = self._neighbourhood(asked)
+            beliefs, noise = learn_beliefs(
+                pool,
+                np.searchsorted(near, places),
+                sure,
+                n_classes=self._n_classes,
+                noise=self._rate,
+            )
+        if self.noise is not None:
+            doubtful = self.candidates[near[_doubted(beliefs, places, near)]].tolist()
+        if learned is not None:
+            model: Any = learned.model
+        else:
+            model = self._fit(Pairs(self.X, index).compact(), said)
+        self._name(model)
+        proba = model.predict_proba(take_rows(self.X, self.candidates))
+        scores = Scores.of(np.asarray(on_host(proba)), self.features, asked)
+        return Lesson(model, scores, noise, doubtful)
+
+    def _fit(self, pairs: Pairs, said: Floats) -> Any:
+        if self.estimator is not None:
+            return clone(self.estimator).fit(pairs, said)
+        model = PairClassifier(
+            noise=self.noise, classes=self.classes, random_state=self.random_state
+        )
+        return model.fit(pairs, said, shaping=self._some(_SHAPING))
+
+    @property
+    def _n_classes(self) -> int | None:
+        return None if isinstance(self.n_classes, str) else self.n_classes
+
+    @property
+    def _rate(self) -> float | str | None:
+        """The rate of wrong answers, as one number, or "auto" or None."""
+        return first_guess(self.noise) if isinstance(self.noise, tuple) else self.noise
+
+    def _neighbourhood(self, asked: Ints) -> tuple[Ints, Pool]:
+        """Return candidates, those that were asked about among them, as a pool."""
+        others = self._order[: max(0, _NEIGHBOURS - len(asked))]
+        near = np.union1d(asked, others)
+        if len(near) == len(self.candidates):
+            return near, self._everything
+        return near, Pool(self.points[near], self.random_state)
+
+    @cached_property
+    def _everything(self) -> Pool:
+        return Pool(self.points, self.random_state)
+
+    def _some(self, most: int) -> PointsLike:
+        """Return at most so many random candidates."""
+        return self.points[np.sort(self._order[:most])]
+
+    def _name(self, model: Any) -> None:
+        """Give the name of the majority to the larger of two groups.
+
+        The answers cannot tell which it is: they are about points that were chosen.
+        """
+        if self.majority is None or len(model.classes_) > 2:
+            return
+        names = model.classes_.tolist()
+        larger = names.index(self.majority) if self.majority in names else None
+        if larger is None:
+            larger = int(self.majority > 0)
+        group = np.asarray(model.predict(self._some(_SHAPING)))
+        if np.mean(group == model.classes_[larger]) < 0.5:
+            model._flip()
+
+
+def _doubted(beliefs: Beliefs, places: Ints, near: Ints) -> Ints:
+    """Return the points of a pool that are in doubt, the most doubtful first."""
+    times = np.bincount(np.searchsorted(near, places).ravel(), minlength=len(near))
+    few = times[beliefs.points] < _MOST_ANSWERS
+    doubt = np.flatnonzero(few & (beliefs.confidence < _DOUBTFUL))
+    doubt = doubt[np.argsort(beliefs.confidence[doubt], kind="stable")]
+    return np.asarray(beliefs.points[doubt])

@@ -1,0 +1,60 @@
+"""What is stored of an interview, and what is read is checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["check_state"]
+
+_PARTS = ("format", "points", "parameters", "events")
+
+
+def check_state(state: Any, form: int, known: Iterable[str]) -> dict[str, Any]:
+    """Return the parameters in a stored state, or say what is wrong with it.
+
+    Parameters
+    ----------
+    state : dict
+        What was stored.
+    form : int
+        The format that this version writes.
+    known : iterable of str
+        Names of parameters.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> check_state({"format": 99}, 1, [])
+    Traceback (most recent call last):
+        ...
+    ValueError: the state has format 99, and this version of pairlearn reads format 1:
+    it was stored by a newer one
+    """
+    if not isinstance(state, dict) or "format" not in state:
+        raise ValueError(
+            "this is not the state of an interview: expected what state() returned"
+        )
+    if state["format"] != form:
+        raise ValueError(
+            f"the state has format {state['format']}, and this version of pairlearn "
+            f"reads format {form}: it was stored by a newer one"
+        )
+    missing = [part for part in _PARTS if part not in state]
+    parameters = dict(state.get("parameters") or {})
+    strange = sorted(set(parameters) - set(known))
+    if missing or strange:
+        raise ValueError(
+            f"the state is damaged: {(missing or strange)[0]!r} "
+            + ("is missing" if missing else "is not a parameter of an interview")
+        )
+    for name in ("classes", "noise"):
+        # JSON knows lists only.
+        if isinstance(parameters.get(name), list):
+            parameters[name] = tuple(parameters[name])
+    return parameters
