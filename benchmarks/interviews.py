@@ -30,12 +30,13 @@ N_QUESTIONS, N_POINTS, N_FEATURES = 300, 1200, 4
 # Gap between the classes, share of the larger class, share of audits, wrong answers.
 WORLDS = (
     (3.3, 0.5, 0.2, None),
-    (3.3, 0.5, 0.4, None),
     (2.0, 0.7, 0.4, None),
     (4.6, 0.6, 0.4, None),
     (3.3, 0.5, 0.4, 0.1),
 )
 STOP_BELOW = (0.10, 0.15)
+# Interviews of which the ordinary interval is computed, too.
+COMPARED = 400
 
 
 class Means(BaseEstimator):
@@ -108,15 +109,16 @@ def interview(world: tuple[Any, ...], seed: int) -> dict[str, Any]:
                 continue
             if certificate is None:
                 continue
-            index, t = answered_audits(
-                asker.ledger.audits(), asker.ledger.audit_answers()
-            )
-            plain = certify(asker.model, Pairs(X, index), t, flip_rates=wrong)
+            if seed < COMPARED:
+                index, t = answered_audits(
+                    asker.ledger.audits(), asker.ledger.audit_answers()
+                )
+                plain = certify(asker.model, Pairs(X, index), t, flip_rates=wrong)
+                low, high = plain.clustering_interval
+                found["plain"] |= not low <= error <= high
         low, high = certificate.clustering_interval
         found["missed"] |= not low <= error <= high
         found["width"] = high - low
-        low, end = plain.clustering_interval
-        found["plain"] |= not low <= error <= end
         for x in STOP_BELOW:
             if high < x and found[f"stop {x}"] is None:
                 found[f"stop {x}"] = error > x
@@ -151,7 +153,7 @@ def main() -> None:
                 f"{audits:.0%}",
                 "none" if wrong is None else f"{wrong:.0%}",
                 share("missed"),
-                share("plain"),
+                share("plain", runs[:COMPARED]),
                 f"{np.nanmean([run['width'] for run in runs]):.3f}",
                 *stops,
             ]

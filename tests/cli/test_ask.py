@@ -1,5 +1,7 @@
 """Questions to ask next, in tables: rounds, purposes, certificates, bad input."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -344,7 +346,7 @@ class TestPurposes:
         out = tmp_path / "model.skops"
         everything = pd.concat([read(file) for file in asked])
         call("fit", world[0] / "points.csv", *asked, "-o", out, "--noise", "none")
-        widths = []
+        ends = []
         for rounds in ("", "1", None):
             table = everything if rounds is None else everything.assign(round=rounds)
             table.to_csv(tmp_path / "pairs.csv", index=False)
@@ -353,9 +355,11 @@ class TestPurposes:
                 "--noise", "none",
             )  # fmt: skip
             assert result.exit_code == 0, result.output
-            found = result.stdout.split("and ")[1].split("%")[0]
-            widths.append(float(found))
-        assert widths[0] < widths[1] < widths[2]
+            low, high = re.search(r"between (\S+)% and (\S+)%", result.stdout).groups()
+            ends.append((float(low), float(high)))
+        assert ends[0][0] > ends[1][0] >= ends[2][0]
+        assert ends[0][1] < ends[1][1] <= ends[2][1]
+        assert "there were 3 rounds" in result.stdout
 
     def test_without_enough_audits_there_is_no_certificate(
         self, world, asked, tmp_path
