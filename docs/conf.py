@@ -48,6 +48,7 @@ sphinx_gallery_conf = {
             "class_assignment.py",
             "priors.py",
             "how_many_pairs.py",
+            "which_pairs_to_ask.py",
             "wrong_answers.py",
             "kinds_of_digits.py",
             "digits_of_mnist.py",

@@ -81,6 +81,10 @@ CLAIMS = {
         ("customers named rightly: #", lambda right: right > 0.95),
     ],
     "strings_with_landmarks": [("on 1000 new words: #", lambda e: e < 0.06)],
+    "which_pairs_to_ask": [
+        ("60 answers: chosen #, random #", operator.lt),
+        ("looks at which the interval holds: #%", lambda percent: percent == 100),
+    ],
     "wrong_answers": [
         ("most suspicious: #", lambda hits: hits >= 27),
         ("estimated share of wrong answers: #", lambda share: abs(share - 0.11) < 0.03),
