@@ -54,6 +54,8 @@ _COMPONENTS, _SAMPLE = 300, 3000
 _STEPS, _ENOUGH = 10, 1e-2
 # Curvatures below this are no longer told apart from certainty.
 _FLAT = 1e-5
+# A process with a smaller share than this is left out.
+_SMALL_SHARE = 1e-3
 _SLOPES = np.geomspace(0.2, 4.0, 13)
 # How strongly weights of the average are drawn to those of the prior.
 _PULL, _ROUNDS = 3.0, 200
