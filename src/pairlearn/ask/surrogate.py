@@ -135,9 +135,11 @@ class Surrogate:
                 scales.append(scale)
         own.append(np.where(y > 0, base, 1 - base))
         share = _average(np.array(own), np.array([*scales, TYPICAL_SCALE]))
+        share = np.where(share > _SMALL_SHARE, share, 0.0)
+        share /= share.sum()
         p = np.full(self.n_points, share[-1] * base)
         for part, (Z, weights, offset) in zip(share, scores, strict=False):
-            if part > 1e-3:
+            if part:
                 p += part * expit(Z @ weights.astype(np.float32) + offset)
         right = np.clip(share @ np.array(own), 1e-6, 1 - 1e-6)
         factor, shift = _calibration(sign * logit(right), sign)
