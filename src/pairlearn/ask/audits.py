@@ -11,6 +11,7 @@ independent of each other, as a certificate assumes.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,14 +52,23 @@ def coins(n_points: int, seed: int, names: Iterable[Any] | None = None) -> Float
     np.True_
     """
     if names is None:
-        return np.random.default_rng([seed, 0]).random(n_points)
-    found = np.array([_coin(seed, name) for name in names], dtype=float)
-    if len(found) != n_points:
-        raise ValueError(f"there are {n_points} points but {len(found)} names")
-    return found
+        # Not [seed, 0]: that is the generator of the seed alone, with which somebody
+        # may have made the points.
+        return np.random.default_rng([seed, 0, 1]).random(n_points)
+    known = list(map(str, names))
+    if len(known) != n_points:
+        raise ValueError(f"there are {n_points} points but {len(known)} names")
+    if len(set(known)) < n_points:
+        # They would have the same number, and be compared in an audit for that.
+        twice = next(name for name, times in Counter(known).items() if times > 1)
+        raise ValueError(
+            f"two points have the name {twice!r}; give each a name of its own, or "
+            "leave names out"
+        )
+    return np.array([_coin(seed, name) for name in known], dtype=float)
 
 
-def _coin(seed: int, name: Any) -> float:
+def _coin(seed: int, name: str) -> float:
     digest = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
 
@@ -163,10 +173,11 @@ class Audits:
                 f"point {min(both)} is in an audit and in an answer to learn from; an "
                 "audit must not share points with these"
             )
-        points = index[audit].ravel()
-        if len(np.unique(points)) < len(points):
-            values, counts = np.unique(points, return_counts=True)
+        before = [i for q in ledger.audits() for i in q.pair]
+        points = np.concatenate([index[audit].ravel(), np.array(before, dtype=int)])
+        values, counts = np.unique(points, return_counts=True)
+        if (counts > 1).any():
             raise ValueError(
                 f"point {values[counts > 1][0]} is in two audits; each point may be in "
-                "one only"
+                "one only. A question of this interview is answered with answer()"
             )

@@ -121,12 +121,12 @@ class Interview:
     >>> for _ in range(40):
     ...     question = interview.next_question()
     ...     interview.answer(question, y[question.left] == y[question.right])
+    >>> interview.certificate.n_pairs
+    11
     >>> model = interview.learn()
     >>> agree = np.mean(model.predict(X) == np.where(y == 1, 1, -1))
     >>> bool(max(agree, 1 - agree) > 0.97)
     True
-    >>> interview.certificate.n_pairs
-    11
     """
 
     def __init__(
@@ -220,6 +220,11 @@ class Interview:
             its seed, puts aside; points that others have answered about are not put
             aside any more.
         """
+        if self.frozen:
+            raise ValueError(
+                "learning has ended with freeze(), and the final model is judged by "
+                "the questions that follow alone; bring answers before that"
+            )
         index = _as_index(pairs, self.X.shape[0])
         said = check_answers(t, len(index), index, unsure=True)
         if not np.isin(said, (-1, 0, 1)).all():
@@ -353,6 +358,10 @@ class Interview:
 
     def learn(self) -> Any:
         """Learn from all answers so far, now; otherwise it is done when it is time.
+
+        A model that is learned before it is time is judged by later audits alone, since
+        the earlier ones may be why it was wished for; until there are some, it has no
+        :attr:`certificate`. To see how good the model is, look before this.
 
         Returns
         -------
