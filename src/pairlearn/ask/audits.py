@@ -141,6 +141,35 @@ class Audits:
         fresh = self.unused(ledger)
         return (int(fresh[0]), int(fresh[1])) if len(fresh) > 1 else None
 
+    def check_asked(self, ledger: Ledger, n_points: int) -> None:
+        """Refuse questions that an interview with these points put aside never asks."""
+        for question in ledger.questions.values():
+            rows = question.pair
+            whole = all(isinstance(row, int) and 0 <= row < n_points for row in rows)
+            if not whole:
+                raise ValueError(
+                    f"the state is damaged: question {question.number} is about the "
+                    f"rows {rows}, and the points are numbered 0 to {n_points - 1}"
+                )
+        audited = [i for q in ledger.audits() for i in q.pair]
+        strange = np.setdiff1d(np.array(audited, dtype=int), self.reserve)
+        if strange.size:
+            raise ValueError(
+                f"point {strange[0]} of the state is in an audit, and was not put "
+                "aside for audits. Give from_state() the same names as before, if "
+                "there were any; a state that was changed by hand cannot be used"
+            )
+        taught = [
+            i for q in ledger.questions.values() if q.purpose == LEARN for i in q.pair
+        ]
+        both = np.intersect1d(audited, taught)
+        if both.size or len(set(audited)) < len(audited):
+            point = int(both[0]) if both.size else max(audited, key=audited.count)
+            raise ValueError(
+                f"point {point} of the state is in an audit and in another question; a "
+                "state that was changed by hand cannot be used"
+            )
+
     def check_brought(self, ledger: Ledger, index: Ints, purposes: list[str]) -> None:
         """Refuse answers from elsewhere that are no audits, or spoil audits."""
         wrong = set(purposes) - {LEARN, AUDIT}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import numbers
 import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,14 +22,22 @@ from pairlearn.ask.state import check_state
 from pairlearn.ask.strategies import as_strategy
 from pairlearn.data.checks import (
     check_answers,
+    check_finite_points,
     check_flip_rates,
     check_index,
     check_integer,
     check_share,
 )
-from pairlearn.data.containers import check_table, on_host, take_rows
+from pairlearn.data.containers import (
+    check_table,
+    is_dask,
+    is_tensor,
+    on_host,
+    take_rows,
+)
 from pairlearn.data.pairs import Pairs
 from pairlearn.data.row_hashes import row_hashes
+from pairlearn.trust.assignment import majority_sign
 from pairlearn.trust.chosen_audits import AuditPlan, plan_audits
 
 if TYPE_CHECKING:
@@ -118,11 +127,11 @@ class Interview:
     >>> y = rng.integers(2, size=300)
     >>> X = rng.normal(size=(300, 2)) + 4 * y[:, None]
     >>> interview = Interview(X, random_state=0)
-    >>> for _ in range(40):
+    >>> for _ in range(60):
     ...     question = interview.next_question()
     ...     interview.answer(question, y[question.left] == y[question.right])
     >>> interview.certificate.n_pairs
-    11
+    13
     >>> model = interview.learn()
     >>> agree = np.mean(model.predict(X) == np.where(y == 1, 1, -1))
     >>> bool(max(agree, 1 - agree) > 0.97)
@@ -145,29 +154,44 @@ class Interview:
         max_candidates: int = 20_000,
         random_state: int | None = 0,
     ) -> None:
-        self.X = check_table(points)
+        self.X: PointsLike = _check_numbers(check_table(points))
         n_points = self.X.shape[0]
         if n_points < 2:
             raise ValueError(f"an interview needs two points at least; got {n_points}")
         if n_classes != "auto":
             check_integer("n_classes", n_classes, minimum=2)
-        if not 0 <= audits < 1:
-            raise ValueError(f"audits must be a share from 0 to below 1; got {audits}")
+        if not (_is_number(audits) and 0 <= audits < 1):
+            raise ValueError(
+                f"audits must be a share from 0 to below 1; got {audits!r}"
+            )
         check_share("confidence", confidence)
-        check_flip_rates(noise, "noise", ("auto",))
+        rates = check_flip_rates(noise, "noise", ("auto",))
         check_integer("max_candidates", max_candidates, minimum=2)
         if random_state is None:
             random_state = int(np.random.default_rng().integers(2**31))
         self.random_state = check_integer("random_state", random_state, minimum=0)
-        self.n_classes = n_classes
-        self.audits = audits
+        # As plain values, which JSON can keep.
+        self.n_classes: int | str = (
+            n_classes if isinstance(n_classes, str) else int(n_classes)
+        )
+        self.audits = float(audits)
         self.strategy = as_strategy(strategy)
-        self.noise = noise
-        self.majority = majority
-        self.classes = classes
+        self.noise: Any = float(noise) if _is_number(noise) else rates
+        self.majority = _plain(majority)
+        self.classes: tuple[Any, ...] | None = (
+            None if classes is None else tuple(_plain(name) for name in classes)
+        )
         self.estimator = estimator
-        self.confidence = confidence
-        self.max_candidates = max_candidates
+        self.confidence = float(confidence)
+        self.max_candidates = int(max_candidates)
+        wanted = self.n_classes
+        if self.classes is not None and wanted not in ("auto", len(self.classes)):
+            raise ValueError(
+                f"classes must name {wanted} classes, as n_classes says; got "
+                f"{self.classes!r}"
+            )
+        if majority is not None and self.n_classes == 2:
+            majority_sign(self.majority, self.classes or (-1, 1))
         self.ledger = Ledger()
         values = coins(n_points, self.random_state, names)
         self._audits = Audits(put_aside(values, RESERVED if audits else 0.0))
@@ -273,7 +297,7 @@ class Interview:
             scores,
             lesson.doubtful if lesson else [],
             lesson.noise if lesson else first_guess(self.noise),
-            who,
+            None if who is None else str(who),
             rng,
         )
         if found is None:
@@ -319,7 +343,8 @@ class Interview:
         who : str, optional
             Who answers.
         """
-        self.ledger.answer(self._number(question), as_answer(answer), who)
+        by = None if who is None else str(who)
+        self.ledger.answer(self._number(question), as_answer(answer), by)
 
     def undo(self, question: Question | int | None = None) -> Question:
         """Take an answer back: the last one, or that to a given question.
@@ -570,6 +595,7 @@ class Interview:
             "format": FORMAT,
             "pairlearn": pairlearn.__version__,
             "points": self._fingerprint,
+            "put_aside": self._put_aside,
             "parameters": {name: getattr(self, name) for name in PARAMETERS}
             | {"strategy": self.strategy.name},
             "events": [list(event) for event in self.ledger.events],
@@ -614,19 +640,33 @@ class Interview:
                 f"these points ({self._fingerprint}) are not those of the interview "
                 f"({state['points']}); give it the same rows in the same order"
             )
+        aside = state.get("put_aside", self._put_aside)
+        if aside != self._put_aside:
+            raise ValueError(
+                "other points would be put aside for audits than before: give "
+                "from_state() the same names as before, if there were any"
+            )
         self.ledger = Ledger.read(state["events"])
+        self._audits.check_asked(self.ledger, self.X.shape[0])
         if self.ledger.learned:
             last = self.ledger.learned[-1]
             self._lesson = self._take_lesson(last.answers)
             before, now = last.expected_error, self._lesson.expected_error
             if not np.isclose(now, before, atol=1e-6):
                 warnings.warn(
-                    "the model is not quite the one that was stored, as other versions "
-                    "of libraries may compute otherwise; the questions that follow may "
-                    "differ from those that would have followed there",
+                    "the model is not quite the one that was stored: another "
+                    "estimator was given then, or other versions of libraries compute "
+                    "otherwise; the questions that follow may differ from those that "
+                    "would have followed there",
                     stacklevel=2,
                 )
         return self
+
+    @cached_property
+    def _put_aside(self) -> str:
+        """What tells whether the same points are put aside."""
+        rows = self._audits.reserve.astype("<i8").tobytes()
+        return hashlib.sha256(rows).hexdigest()[:16]
 
     @cached_property
     def _fingerprint(self) -> str:
@@ -634,6 +674,33 @@ class Interview:
         X = self.X if not hasattr(self.X, "to_numpy") else self.X.to_numpy()
         digest = hashlib.sha256(row_hashes(X).tobytes()).hexdigest()[:32]
         return f"{self.X.shape[0]} x {self.X.shape[1]}, {digest}"
+
+
+def _check_numbers(X: PointsLike) -> PointsLike:
+    """Refuse points that are no numbers, before the first question; return them."""
+    if is_dask(X) or is_tensor(X):
+        return X
+    table: Any = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if table.dtype.kind not in "biuf":
+        try:
+            table = table.astype(float)
+        except (TypeError, ValueError) as problem:
+            raise ValueError(
+                f"the points must be numbers ({problem}); turn text into columns of "
+                "numbers first, as sklearn.preprocessing.OneHotEncoder does, or use "
+                "pairlearn ask, which reads tables with text"
+            ) from None
+    check_finite_points(table)
+    return X
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can keep it."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _as_index(pairs: Any, n_points: int) -> Ints:

@@ -100,7 +100,11 @@ def live_certificate(
     if not ledger.learned:
         return None
     audits, last = ledger.audits(), ledger.learned[-1]
-    n_shown = sum(later.n_audits >= FIRST_LOOK for later in ledger.learned[1:])
+    # Counted by the audits that were ever answered: whoever takes one back to get below
+    # ten, and answers it again, has seen a version.
+    n_shown = sum(
+        max(later.n_audits, later.n_seen) >= FIRST_LOOK for later in ledger.learned[1:]
+    )
     index, t = answered_audits(audits, ledger.audit_answers())
     if len(t) < FIRST_LOOK:
         return None

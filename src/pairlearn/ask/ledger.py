@@ -55,6 +55,8 @@ class Learned:
         Whether it was learned when it was time to, and not when somebody wished.
     n_questions : int
         How many questions had been asked.
+    n_seen : int
+        How many audits had ever been answered, also if that was taken back.
     """
 
     answers: dict[int, int]
@@ -63,6 +65,7 @@ class Learned:
     n_wrong: int
     on_time: bool
     n_questions: int
+    n_seen: int = 0
 
 
 @dataclass
@@ -110,13 +113,17 @@ class Ledger:
     frozen_at: int | None = None
     n_final: int = 0
     plan: dict[str, Any] | None = None
+    _seen: set[tuple[int, int]] = field(default_factory=set)
 
     @classmethod
     def read(cls, events: Iterable[list[Any]]) -> Ledger:
         """Return the ledger of such lines."""
         ledger = cls()
-        for number, (what, *values) in enumerate(events):
-            if what not in _LINES:
+        for number, line in enumerate(events):
+            if not isinstance(line, list | tuple) or not line:
+                raise ValueError(f"line {number} of the state is damaged: {line!r}")
+            what, *values = line
+            if not isinstance(what, str) or what not in _LINES:
                 raise ValueError(
                     f"line {number} of the state says {what!r}, which this version of "
                     "pairlearn does not know"
@@ -141,6 +148,8 @@ class Ledger:
     def answer(self, number: int, said: int, who: str | None = None) -> None:
         """Note an answer."""
         self.refuse_unknown(number)
+        if said not in (-1, 0, 1):
+            raise ValueError(f"the answer {said!r} to question {number} is damaged")
         if number in self.answers:
             before = _SAID[self.answers[number].said]
             again = "the same" if self.answers[number].said == said else _SAID[said]
@@ -153,7 +162,10 @@ class Ledger:
             raise ValueError(
                 f"question {number} was withdrawn, so its answer is not expected"
             )
-        self.answers[number] = Answer(self.open.pop(number), said, who)
+        question = self.open.pop(number)
+        self.answers[number] = Answer(question, said, who)
+        if question.purpose == AUDIT:
+            self._seen.add(question.pair)
         self.events.append(["answer", number, said, who])
 
     def undo(self, number: int) -> None:
@@ -177,7 +189,8 @@ class Ledger:
     ) -> None:
         """Note that a model was learned from the answers so far."""
         figures = expected_error, n_audits, n_wrong, on_time
-        self.learned.append(Learned(self.teaching(), *figures, len(self.questions)))
+        counts = len(self.questions), len(self._seen)
+        self.learned.append(Learned(self.teaching(), *figures, *counts))
         self.events.append(["learn", *figures])
 
     def freeze(self, n_audits: int, plan: dict[str, Any] | None = None) -> None:
@@ -231,6 +244,12 @@ class Ledger:
         number, left, right, purpose, target = values
         if purpose not in (LEARN, AUDIT):
             raise ValueError(f"question {number} has the purpose {purpose!r}")
+        targets = (left, right) if purpose == LEARN else (-1,)
+        if left == right or target not in targets:
+            raise ValueError(
+                f"question {number} of the state is damaged: {left!r} and {right!r}, "
+                f"about {target!r}"
+            )
         self.ask(Question(number, left, right, purpose, target))
 
 

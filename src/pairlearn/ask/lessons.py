@@ -216,7 +216,9 @@ class Teacher:
         many = self.n_classes == 2 and len(said) >= few and len(np.unique(said)) == 2
         noise, doubtful = first_guess(self.noise), []
         learned = None
-        if self.estimator is None and not many:
+        # Answers that were brought along may be about other points than candidates.
+        here = len(sure) > 1
+        if self.estimator is None and not many and here:
             near, pool = self._neighbourhood(asked)
             learned = learn(
                 pool,
@@ -228,7 +230,7 @@ class Teacher:
                 random_state=self.random_state,
             )
             beliefs, noise = learned.beliefs, learned.model.noise_
-        elif self.noise is not None:
+        elif self.noise is not None and here:
             near, pool = self._neighbourhood(asked)
             beliefs, noise = learn_beliefs(
                 pool,
@@ -237,7 +239,7 @@ class Teacher:
                 n_classes=self._n_classes,
                 noise=self._rate,
             )
-        if self.noise is not None:
+        if self.noise is not None and here:
             doubtful = self.candidates[near[_doubted(beliefs, places, near)]].tolist()
         if learned is not None:
             model: Any = learned.model
@@ -252,7 +254,10 @@ class Teacher:
         if self.estimator is not None:
             return clone(self.estimator).fit(pairs, said)
         model = PairClassifier(
-            noise=self.noise, classes=self.classes, random_state=self.random_state
+            n_classes=self.n_classes,
+            noise=self.noise,
+            classes=self.classes,
+            random_state=self.random_state,
         )
         return model.fit(pairs, said, shaping=self._some(_SHAPING))
 

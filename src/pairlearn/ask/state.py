@@ -42,12 +42,17 @@ def check_state(state: Any, form: int, known: Iterable[str]) -> dict[str, Any]:
         )
     if state["format"] != form:
         raise ValueError(
-            f"the state has format {state['format']}, and this version of pairlearn "
+            f"the state has format {state['format']!r}, and this version of pairlearn "
             f"reads format {form}: it was stored by a newer one"
         )
     missing = [part for part in _PARTS if part not in state]
-    parameters = dict(state.get("parameters") or {})
+    for name, kind in (("parameters", dict), ("events", list)):
+        if name in state and not isinstance(state[name], kind):
+            raise ValueError(f"the state is damaged: {name!r} is not a {kind.__name__}")
+    parameters = dict(state.get("parameters", {}))
     strange = sorted(set(parameters) - set(known))
+    if not strange:
+        missing += [name for name in known if name not in parameters]
     if missing or strange:
         raise ValueError(
             f"the state is damaged: {(missing or strange)[0]!r} "

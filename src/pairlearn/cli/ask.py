@@ -326,6 +326,9 @@ def _following(out: Path) -> Path:
     >>> from pathlib import Path
     >>> _following(Path("next.csv")).name, _following(Path("round9.csv")).name
     ('next2.csv', 'round10.csv')
+    >>> _following(Path("round01.csv")).name
+    'round02.csv'
     """
     stem, number = re.fullmatch(r"(.*?)(\d*)", out.stem, re.DOTALL).groups()  # type: ignore[union-attr]
-    return out.with_name(f"{stem}{int(number or 1) + 1}{out.suffix}")
+    following = str(int(number or 1) + 1).zfill(len(number))
+    return out.with_name(f"{stem}{following}{out.suffix}")
