@@ -653,3 +653,23 @@ class TestSimulation:
         assert "--simulate answers by itself; leave out --blind" in message
         message = fails(*words[:2], asked[0], "--simulate", labels, code=2)
         assert "leave out tables of pairs" in message
+
+
+def test_points_of_audits_that_were_chosen_to_learn_from(world, tmp_path):
+    """Rounds without audits ask about any point, and so about the hard ones."""
+    folder, _, truth = world
+    first, second = tmp_path / "round1.csv", tmp_path / "round2.csv"
+    ask(folder / "points.csv", "-n", 30, "-o", first, "--audits", 0)
+    answer(first, truth)
+    words = folder / "points.csv", first, "-n", 5, "-o", second, "--overwrite"
+    said = " ".join(ask(*words).stdout.split())
+    assert "put aside for audits were chosen to learn from" in said
+    assert "were chosen to learn from" not in ask(*words, "--audits", 0).stdout
+    # Pairs of one's own are random, also beside chosen ones.
+    read(first).assign(purpose="", round="").to_csv(first, index=False)
+    assert "were chosen to learn from" not in " ".join(ask(*words).stdout.split())
+
+
+def test_rounds_with_one_seed_leave_the_points_of_audits_alone(world, asked, tmp_path):
+    words = world[0] / "points.csv", *asked, "-n", 5, "-o", tmp_path / "next.csv"
+    assert "chosen to learn from, in" not in " ".join(ask(*words).stdout.split())

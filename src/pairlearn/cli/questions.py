@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairlearn.ask import Interview
+from pairlearn.ask.audits import coins, put_aside
+from pairlearn.ask.interview import RESERVED
 from pairlearn.cli.judging import in_options, warnings_as_notes
 from pairlearn.cli.reviewing import note_on_changes
 from pairlearn.files.tables.answered_pairs import read_answers
@@ -191,6 +193,8 @@ def ask_tables(
         brought = Brought.of(answered)
         _check_audits(answered, brought)
         number += 0 if answered.marks is None else answered.marks.last_round
+        if options.audits:
+            notes += _note_on_points_aside(answered, options.seed)
         notes += note_on_changes(
             pairs, found, [column.name for column in found.columns]
         )
@@ -354,6 +358,24 @@ def _check_audits(answered: AnsweredPairs, brought: Brought) -> None:
             "one only. Were rounds asked with different seeds? Keep the rounds of one "
             "--seed"
         )
+
+
+def _note_on_points_aside(answered: AnsweredPairs, seed: int) -> list[str]:
+    """Return a sentence if points that audits should be about were chosen to learn."""
+    if not answered.n_chosen:
+        return []
+    ids = answered.points.ids.tolist()
+    aside = put_aside(coins(len(ids), seed, ids), RESERVED)
+    n_spoiled = len(np.intersect1d(answered.chosen_points, aside))
+    if not n_spoiled:
+        return []
+    note = (
+        f"{n_spoiled} point(s) that would be put aside for audits were chosen to learn "
+        "from, in a round with another --seed or with --audits 0. Chosen points are "
+        "the hard ones, so that audits are about easier ones, and show a smaller error "
+        "than there is. Use one --seed and --audits above 0 from the first round on"
+    )
+    return [note]
 
 
 def _learn(

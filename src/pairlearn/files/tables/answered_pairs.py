@@ -70,6 +70,8 @@ class AnsweredPairs:
         All this in sentences.
     marks : Marks or None
         What each row of the tables is for, those of audits among them.
+    chosen_points : ndarray of int
+        Row numbers of points that were chosen to learn from, and answered about.
     audits : AnsweredPairs or None
         The pairs that are there to judge a model; None if no row is marked so. They are
         not among the others, unless they were read together.
@@ -95,6 +97,7 @@ class AnsweredPairs:
     first_lines: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     uncertain: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
     marks: Marks | None = None
+    chosen_points: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     audits: AnsweredPairs | None = None
     n_looks: int = 0
 
@@ -323,6 +326,8 @@ class _Read:
         found.n_self = int(np.sum(some & known & ~self.usable))
         found.n_unknown = int(np.sum(some & ~known))
         found.marks = rows.marks
+        chosen = rows.marks.learn & self.usable & answers.asked
+        found.chosen_points = np.unique(self.index[chosen])
         found.n_looks = int(rows.marks.rounds[answers.asked].max(initial=0))
         return found
 
