@@ -673,3 +673,20 @@ def test_points_of_audits_that_were_chosen_to_learn_from(world, tmp_path):
 def test_rounds_with_one_seed_leave_the_points_of_audits_alone(world, asked, tmp_path):
     words = world[0] / "points.csv", *asked, "-n", 5, "-o", tmp_path / "next.csv"
     assert "chosen to learn from, in" not in " ".join(ask(*words).stdout.split())
+
+
+def test_random_pairs_without_the_points_chosen_to_learn_from_are_easier(
+    world, asked, tmp_path
+):
+    folder, points, truth = world
+    out, own = tmp_path / "model.skops", tmp_path / "own.csv"
+    call("fit", folder / "points.csv", *asked, "-o", out)
+    ids = np.random.default_rng(0).permutation(points["id"].to_numpy(str))
+    pairs = pd.DataFrame({"left": ids[::2], "right": ids[1::2], "answer": ""})
+    pairs.to_csv(own, index=False)
+    answer(own, truth)
+    said = " ".join(call("certify", out, folder / "points.csv", own).stdout.split())
+    assert "were left out" in said
+    assert "easier than random ones" in said
+    said = " ".join(call("certify", out, folder / "points.csv", *asked).stdout.split())
+    assert "easier than random ones" not in said

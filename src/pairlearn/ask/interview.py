@@ -243,6 +243,11 @@ class Interview:
             What each answer is for. Audits must be of points that this interview, with
             its seed, puts aside; points that others have answered about are not put
             aside any more.
+
+        Notes
+        -----
+        If the pairs were chosen, and not random, say by another interview with another
+        seed, the points put aside lose the hard ones, and the certificate is too good.
         """
         if self.frozen:
             raise ValueError(

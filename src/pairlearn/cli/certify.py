@@ -55,6 +55,12 @@ _ABOUT_IDS = (
 )
 _ANY_NUMBER = "--kinds any gives one that holds for any number of kinds"
 # What to say if the model was made without groups, or if there are none now.
+_HARD_ONES_LEFT_OUT = (
+    "pairlearn ask chose the points that the model learned from, mostly hard ones. The "
+    "pairs that are left after leaving these out are easier than random ones, so that "
+    "the error may be higher than this says; audits, or pairs of other points, do not "
+    "have this problem"
+)
 _ABOUT_GROUPS = {
     True: "the model was trained without --group, so only groups of points with known "
     "ids are recognised: make sure that the others are new",
@@ -188,6 +194,8 @@ def certify_answers(
     given = Pairs(frame, everything.index)
     known, equal = _known(model, about, answered, given)
     fresh, doubtful = _fresh(known, given, notes)
+    if about.get("chosen pairs") and len(fresh) < len(given):
+        notes.append(_HARD_ONES_LEFT_OUT)
     index = answered.points.groups[given.index]
     # As they were answered, unsure ones among the others.
     order = np.argsort(answered.first_lines[fresh], kind="stable")
