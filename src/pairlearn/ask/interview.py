@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pairlearn.ask.strategies import Strategy
-    from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.data.types import Ints, PointsLike
     from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
@@ -63,8 +63,8 @@ RESERVED = 0.3
 # More points than this per chosen audit do not help.
 MOST_POINTS = 50
 # The first model is learned from so many answers, and a new one after so many more, or
-# after this share of more; where a quicker model chooses the questions, after more.
-_FIRST, _STEP, _GROWTH, _SLOW_GROWTH = 10, 5, 0.1, 0.25
+# after this share of more.
+_FIRST, _STEP, _GROWTH = 10, 5, 0.1
 
 
 class Interview:
@@ -294,12 +294,9 @@ class Interview:
         if self._due():
             self._learn(on_time=True)
         lesson = self._lesson
-        scores = lesson.scores if lesson else None
-        if self._teacher.is_quick:
-            scores = self._teacher.quick_scores(*self._pairs(self.ledger.teaching()))
         found = self._chooser.choose(
             self.ledger,
-            scores,
+            lesson.scores if lesson else None,
             lesson.doubtful if lesson else [],
             lesson.noise if lesson else first_guess(self.noise),
             None if who is None else str(who),
@@ -420,17 +417,13 @@ class Interview:
 
     def _take_lesson(self, answers: dict[int, int]) -> Lesson:
         """Learn from some answers."""
-        if not answers:
+        said = np.array(list(answers.values()), dtype=float)
+        if not len(said):
             raise ValueError("there is no answer yet that a model could learn from")
-        return self._teacher.teach(*self._pairs(answers))
-
-    def _pairs(self, answers: dict[int, int]) -> tuple[Ints, Floats]:
-        """Return the row numbers of pairs, and the answers."""
         asked = [self.ledger.questions[number] for number in answers]
         # The partner first: it was there before the target.
         index = np.array([(q.partner, q.target) for q in asked], dtype=np.intp)
-        said = np.array(list(answers.values()), dtype=float)
-        return index.reshape(-1, 2), said
+        return self._teacher.teach(index, said)
 
     def _due(self) -> bool:
         """Whether it is time to learn."""
@@ -442,8 +435,7 @@ class Interview:
         if not last.items() <= answers.items():
             # What it was learned from has been taken back.
             return both
-        growth = _SLOW_GROWTH if self._teacher.is_quick else _GROWTH
-        return len(answers) - len(last) >= max(_STEP, int(growth * len(last)))
+        return len(answers) - len(last) >= max(_STEP, int(_GROWTH * len(last)))
 
     @property
     def frozen(self) -> bool:

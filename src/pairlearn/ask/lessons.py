@@ -6,10 +6,6 @@ points that nobody was asked about tell most, and
 :class:`~pairlearn.PairClassifier` chooses among more models, with features that are
 shaped by all points. For more than two classes it is always the first.
 
-Questions are chosen by what the last model says of the candidates. Where the sides of
-the asked points are known (two classes, right answers), a quicker model does that, from
-more recent answers (:mod:`pairlearn.ask.surrogate`).
-
 Where answers may be wrong, neighbours tell which are doubtful: what the others say
 about an asked point is weighed against the answers about it
 (:func:`~pairlearn.models.pool.classifier.learn_beliefs`).
@@ -25,9 +21,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pairlearn.ask.scores import Scores, embed
-from pairlearn.ask.surrogate import Surrogate
 from pairlearn.data.containers import on_host, take_rows
-from pairlearn.data.graph import spanning_forest
 from pairlearn.data.pairs import Pairs
 from pairlearn.models.auto import PairClassifier
 from pairlearn.models.pool.classifier import learn, learn_beliefs
@@ -47,9 +41,6 @@ _FIRST_GUESS = 0.02
 FEW, FEW_WRONG = 30, 100
 # Points that shape features, and points whose neighbours are known.
 _SHAPING, _NEIGHBOURS = 2000, 1500
-# The first quick scores are made from so many answers, and new ones after so many more,
-# or after this share of more.
-_FIRST, _STEP, _GROWTH = 10, 5, 0.1
 # A point whose likeliest class is less likely than this is asked about again, up to so
 # many answers about it.
 _DOUBTFUL, _MOST_ANSWERS = 0.9, 4
@@ -130,7 +121,6 @@ class Teacher:
         self.random_state = random_state
         order = np.random.default_rng([random_state, 2]).permutation(len(candidates))
         self._order: Ints = order
-        self._quick: tuple[bytes, Scores] | None = None
 
     @cached_property
     def points(self) -> PointsLike:
@@ -142,56 +132,6 @@ class Teacher:
     def features(self) -> Floats:
         """Their features, whose products are prior covariances."""
         return embed(self.points, seed=self.random_state)
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether sides are known, so that a quicker model can choose questions."""
-        return self.noise is None and self.n_classes == 2 and self.estimator is None
-
-    def quick_scores(self, index: Ints, said: Floats) -> Scores:
-        """Return scores of the candidates from the first of the answers.
-
-        How many they are depends on the number of answers alone, so that the same
-        answers lead to the same questions.
-
-        Parameters
-        ----------
-        index : ndarray of shape (n_answers, 2)
-            Row numbers of the points.
-        said : ndarray of shape (n_answers,)
-            Answers, -1 or +1.
-
-        Returns
-        -------
-        Scores
-        """
-        n = _last_step(len(said))
-        key = index[:n].tobytes() + said[:n].tobytes()
-        if self._quick is None or self._quick[0] != key:
-            self._quick = key, self._score_sides(index[:n], said[:n])
-        return self._quick[1]
-
-    def _score_sides(self, index: Ints, said: Floats) -> Scores:
-        place = np.full(self.X.shape[0], -1)
-        place[self.candidates] = np.arange(len(self.candidates))
-        inside = (place[index] >= 0).all(axis=1)
-        places, local = np.unique(place[index[inside]], return_inverse=True)
-        forest = spanning_forest(len(places), local.reshape(-1, 2))
-        counts = np.bincount(forest.component, minlength=1)
-        main = forest.component == counts.argmax()
-        side = forest.signs(said[inside])
-        if len(said) < _FIRST or len(np.unique(side[main])) < 2:
-            return self._before
-        p = self._surrogate.probability(places[main], side[main])
-        return Scores.of(p, self.features, places[main])
-
-    @cached_property
-    def _surrogate(self) -> Surrogate:
-        return Surrogate(self.points, self.random_state)
-
-    @cached_property
-    def _before(self) -> Scores:
-        return Scores.before(self.features, 2)
 
     def teach(self, index: Ints, said: Floats) -> Lesson:
         """Learn from answers.
@@ -300,20 +240,6 @@ class Teacher:
         group = np.asarray(model.predict(self._some(_SHAPING)))
         if np.mean(group == model.classes_[larger]) < 0.5:
             model._flip()
-
-
-def _last_step(n_answers: int) -> int:
-    """Return the last number of answers, up to this, at which scores are made anew.
-
-    Examples
-    --------
-    >>> [_last_step(n) for n in (4, 12, 99, 104)]
-    [0, 10, 99, 99]
-    """
-    step = 0 if n_answers < _FIRST else _FIRST
-    while step and step + max(_STEP, int(_GROWTH * step)) <= n_answers:
-        step += max(_STEP, int(_GROWTH * step))
-    return step
 
 
 def _doubted(beliefs: Beliefs, places: Ints, near: Ints) -> Ints:
