@@ -7,6 +7,8 @@ import pytest
 from scipy import sparse
 
 from pairlearn.ask import Interview, Question
+from pairlearn.ask.audits import coins
+from pairlearn.trust.sample_checks import MoreKindsError
 from tests.support.quick_model import NearestMean
 
 QUICK = NearestMean()
@@ -262,6 +264,21 @@ def test_answers_are_brought_along():
     assert len(interview.ledger.audits()) == 1
 
 
+def test_more_kinds_than_were_said_are_noticed():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 2)), rng.integers(8, size=1500)
+    interview = quick(X, audits=0.5, noise=None, random_state=0)
+    go_on(interview, y, 200)
+    with pytest.raises(MoreKindsError, match="An interview with n_classes='auto'"):
+        _ = interview.certificate
+
+
+def test_too_few_points_are_refused():
+    seed = next(s for s in range(99) if (coins(3, s) < 0.3).sum() == 2)
+    with pytest.raises(ValueError, match="give more points, or say audits=0"):
+        Interview(np.arange(6.0).reshape(3, 2), random_state=seed)
+
+
 def test_when_nothing_is_left_there_is_no_question():
     X, y = make(12)
     interview = quick(X, audits=0, random_state=0)
@@ -345,20 +362,53 @@ def test_audits_that_are_left_lying_count_as_unsure():
     assert interview.certificate.n_unsure == 0
 
 
+def test_wishes_do_not_move_the_time_of_versions():
+    X, y = make(1000)
+    steady, wishful = (quick(X, audits=0.3, noise=None, random_state=0) for _ in "ab")
+    for number in range(80):
+        for interview in (steady, wishful):
+            go_on(interview, y, 1)
+        if number % 7 == 0 and len(set(wishful.ledger.teaching().values())) == 2:
+            wishful.learn()
+    on_time = [
+        [len(v.answers) for v in interview.ledger.learned if v.on_time]
+        for interview in (steady, wishful)
+    ]
+    # A wish at the very moment at which it is time comes first, with as many answers.
+    assert on_time[0] == on_time[1]
+    assert len(wishful.ledger.learned) > len(steady.ledger.learned)
+
+
+def test_a_version_without_an_answer_that_was_taken_back_is_not_on_time():
+    X, y = make(1000)
+    interview = quick(X, audits=0.4, noise=None, random_state=0)
+    go_on(interview, y, 60)
+    number = max(interview.ledger.learned[-1].answers)
+    interview.undo(number)
+    while interview.next_question().purpose == "audit":
+        pass
+    assert number not in interview.ledger.learned[-1].answers
+    assert not interview.ledger.learned[-1].on_time
+
+
 def test_models_learned_on_a_wish_are_judged_by_later_audits():
     X, y = make(1000)
     interview = quick(X, audits=0.5, noise=None, random_state=0)
     go_on(interview, y, 60)
     n_before = interview.certificate.n_pairs
     assert n_before > 20
-    while interview.ledger.teaching() == interview.ledger.learned[-1].answers:
+    while (
+        interview.ledger.teaching() == interview.ledger.learned[-1].answers
+        or interview._on_time()
+    ):
         go_on(interview, y, 1)
-    if not interview._due():
-        interview.learn()
-        assert interview.certificate is None
-        go_on(interview, y, 4)
-        later = interview.certificate
-        assert later is None or later.n_pairs < 10
+    interview.learn()
+    assert not interview.ledger.learned[-1].on_time
+    assert interview.certificate is None
+    while (question := interview.next_question()).purpose == "learn":
+        interview.withdraw(question)
+    interview.answer(question, same(y, question))
+    assert interview.certificate.n_pairs == 1
 
 
 @pytest.mark.parametrize("kind", ["sparse", "frame", "torch", "dask", "float32"])

@@ -39,6 +39,7 @@ from pairlearn.data.pairs import Pairs
 from pairlearn.data.row_hashes import row_hashes
 from pairlearn.trust.assignment import majority_sign
 from pairlearn.trust.chosen_audits import AuditPlan, plan_audits
+from pairlearn.trust.sample_checks import MoreKindsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -201,6 +202,11 @@ class Interview:
         rows = np.flatnonzero(free)
         if len(rows) > max_candidates:
             rows = np.sort(rows[np.argsort(-values[rows])[:max_candidates]])
+        if len(rows) < 2:
+            raise ValueError(
+                f"of {n_points} points {len(rows)} are left to ask about, the others "
+                "are put aside for audits; give more points, or say audits=0"
+            )
         self._candidates: Ints = rows
         self._lesson: Lesson | None = None
 
@@ -291,8 +297,9 @@ class Interview:
             pair = self._audits.next_pair(self.ledger)
             if pair is not None or self.frozen:
                 return self._put(number, pair, AUDIT, -1, rng)
-        if self._due():
-            self._learn(on_time=True)
+        on_time = self._on_time()
+        if on_time or self._forgets():
+            self._learn(on_time=on_time)
         lesson = self._lesson
         found = self._chooser.choose(
             self.ledger,
@@ -397,7 +404,7 @@ class Interview:
         """
         if self.frozen:
             raise ValueError("learning has ended with freeze(); the model is final")
-        return self._learn(on_time=self._due())
+        return self._learn(on_time=self._on_time())
 
     def _learn(self, *, on_time: bool) -> Any:
         answers = self.ledger.teaching()
@@ -425,17 +432,26 @@ class Interview:
         index = np.array([(q.partner, q.target) for q in asked], dtype=np.intp)
         return self._teacher.teach(index, said)
 
-    def _due(self) -> bool:
-        """Whether it is time to learn."""
+    def _on_time(self) -> bool:
+        """Whether it is time to learn, by the number of answers alone.
+
+        Versions that somebody wished for do not move the time of the others.
+        """
         answers = self.ledger.teaching()
+        before = [len(v.answers) for v in self.ledger.learned if v.on_time]
         both = len(set(answers.values())) == 2
-        if not self.ledger.learned:
-            return both and len(answers) >= _FIRST
-        last = self.ledger.learned[-1].answers
-        if not last.items() <= answers.items():
-            # What it was learned from has been taken back.
-            return both
-        return len(answers) - len(last) >= max(_STEP, int(_GROWTH * len(last)))
+        return both and last_step(len(answers)) > max(map(last_step, before), default=0)
+
+    def _forgets(self) -> bool:
+        """Whether an answer that the model has learned from has been taken back."""
+        answers = self.ledger.teaching()
+        learned = self.ledger.learned
+        both = len(set(answers.values())) == 2
+        return (
+            bool(learned)
+            and both
+            and not learned[-1].answers.items() <= answers.items()
+        )
 
     @property
     def frozen(self) -> bool:
@@ -512,11 +528,18 @@ class Interview:
         if self.n_classes != 2:
             # Shares of the groups are counted in points that are random ones.
             options["points"] = take_rows(self.X, self._audits.reserve)
-        if self.frozen:
-            final = final_certificate(model, self.X, self.ledger, **options)
-            if final is not None:
-                return final
-        return live_certificate(model, self.X, self.ledger, **options)
+        try:
+            if self.frozen:
+                final = final_certificate(model, self.X, self.ledger, **options)
+                if final is not None:
+                    return final
+            return live_certificate(model, self.X, self.ledger, **options)
+        except MoreKindsError as problem:
+            what = str(problem).partition("; kinds=")[0]
+            raise MoreKindsError(
+                f"{what}. An interview with n_classes='auto', or with their number, "
+                "opens more classes; the answers can be brought along"
+            ) from None
 
     @property
     def history(self) -> LearningCurve:
@@ -704,3 +727,27 @@ def _as_index(pairs: Any, n_points: int) -> Ints:
     """Return row numbers of pairs."""
     index = pairs.index if isinstance(pairs, Pairs) else pairs
     return check_index(index, n_points)
+
+
+def last_step(n_answers: int) -> int:
+    """Return the last number of answers, up to this, at which it is time to learn.
+
+    Parameters
+    ----------
+    n_answers : int
+        How many answers there are.
+
+    Returns
+    -------
+    int
+        0 if there are too few.
+
+    Examples
+    --------
+    >>> [last_step(n) for n in (4, 12, 99, 104, 108)]
+    [0, 10, 94, 103, 103]
+    """
+    step = 0 if n_answers < _FIRST else _FIRST
+    while step and step + max(_STEP, int(_GROWTH * step)) <= n_answers:
+        step += max(_STEP, int(_GROWTH * step))
+    return step
