@@ -46,10 +46,10 @@ COLOUR = {
     EXPLORE: "grey",
 }
 LABEL = {
-    OURS: "pairlearn, asking",
-    RANDOM: "pairlearn, random pairs",
-    MARGIN: "labels chosen by margin, SVM",
-    SVM: "random labels, SVM",
+    OURS: "asking (ours)",
+    RANDOM: "random pairs (ours)",
+    MARGIN: "labels by margin",
+    SVM: "random labels",
 }
 PEERS = [name for name, method in METHODS.items() if method.peer]
 
