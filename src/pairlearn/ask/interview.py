@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
-__all__ = ["Interview"]
+__all__ = ["Interview", "TooFewPointsError"]
 
 FORMAT = 1
 # What is stored with an interview.
@@ -66,6 +66,10 @@ MOST_POINTS = 50
 # The first model is learned from so many answers, and a new one after so many more, or
 # after this share of more.
 _FIRST, _STEP, _GROWTH = 10, 5, 0.1
+
+
+class TooFewPointsError(ValueError):
+    """Without the points put aside for audits, too few are left to ask about."""
 
 
 class Interview:
@@ -203,7 +207,7 @@ class Interview:
         if len(rows) > max_candidates:
             rows = np.sort(rows[np.argsort(-values[rows])[:max_candidates]])
         if len(rows) < 2:
-            raise ValueError(
+            raise TooFewPointsError(
                 f"of {n_points} points {len(rows)} are left to ask about, the others "
                 "are put aside for audits; give more points, or say audits=0"
             )

@@ -16,7 +16,7 @@ import numpy as np
 
 from pairlearn.ask import Interview
 from pairlearn.ask.audits import coins, put_aside
-from pairlearn.ask.interview import RESERVED
+from pairlearn.ask.interview import RESERVED, TooFewPointsError
 from pairlearn.cli.judging import in_options, warnings_as_notes
 from pairlearn.cli.reviewing import note_on_changes
 from pairlearn.files.tables.answered_pairs import read_answers
@@ -209,12 +209,6 @@ def ask_tables(
     interview = make_interview(
         encode(found), found.ids.tolist(), options, brought, found.table.name
     )
-    if interview.n_candidates < 2:
-        raise TableError(
-            f"{points.name} has too few points: some of the {len(found)} are put aside "
-            f"for audits, and {interview.n_candidates} is left to ask about. Add "
-            "points, or put none aside with --audits 0"
-        )
     expected = _learn(interview, brought, notes, step)
     step("choosing questions")
     questions = interview.next_questions(options.n)
@@ -299,6 +293,12 @@ def make_interview(
             names=ids,
             random_state=options.seed,
         )
+    except TooFewPointsError:
+        raise TableError(
+            f"{name} has too few points: some of the {len(ids)} are put aside for "
+            "audits, and fewer than two are left to ask about. Add points, or put none "
+            "aside with --audits 0"
+        ) from None
     except ValueError as problem:
         raise OptionError(str(problem).replace("strategy=", "--strategy ")) from None
     if len(brought.learn):
