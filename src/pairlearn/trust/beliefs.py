@@ -4,7 +4,7 @@ Point i is of class c with prior probability p_i(c), and an answer is wrong with
 probability e, whatever the others. All answers together then give each point a
 distribution over the classes, its belief
 
-.. math:: m_i(c) \propto \sum_{c_1, \dots, c_n : c_i = c} \prod_j p_j(c_j) \prod_k
+.. math:: m_i(c) \propto \sum_{c_1, \ldots, c_n : c_i = c} \prod_j p_j(c_j) \prod_k
    \psi_k , \qquad \psi_k = 1 - e \text{ where answer } k \text{ is right, else } e ,
 
 computed by :mod:`pairlearn.engine.components.likelihood`: exactly on trees, and on all

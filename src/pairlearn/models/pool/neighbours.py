@@ -7,7 +7,7 @@ Points are joined to their ten nearest neighbours with the weights
 sigma the distance to the tenth. With D the diagonal of their sums and
 S = D^{-1/2} W D^{-1/2}, what is known of a point spreads to others by
 
-.. math:: K_a = (I - a S)^{-1} = I + a S + a^2 S^2 + \dots ,
+.. math:: K_a = (I - a S)^{-1} = I + a S + a^2 S^2 + \ldots ,
 
 the sum over all paths of neighbours, long ones counting less [1]_.
 
