@@ -8,6 +8,7 @@ from scipy import sparse
 
 from pairlearn.ask import Interview, Question
 from pairlearn.ask.audits import coins
+from pairlearn.ask.schedule import is_time
 from pairlearn.trust.sample_checks import MoreKindsError
 from tests.support.quick_model import NearestMean
 
@@ -397,10 +398,9 @@ def test_models_learned_on_a_wish_are_judged_by_later_audits():
     go_on(interview, y, 60)
     n_before = interview.certificate.n_pairs
     assert n_before > 20
-    while (
-        interview.ledger.teaching() == interview.ledger.learned[-1].answers
-        or interview._on_time()
-    ):
+    while interview.ledger.teaching() == interview.ledger.learned[
+        -1
+    ].answers or is_time(interview.ledger):
         go_on(interview, y, 1)
     interview.learn()
     assert not interview.ledger.learned[-1].on_time

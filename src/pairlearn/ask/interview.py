@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import numbers
 import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,32 +11,31 @@ import numpy as np
 import pairlearn
 from pairlearn.ask.audits import Audits, coins, put_aside
 from pairlearn.ask.choosing import Chooser
+from pairlearn.ask.given import as_index, check_numbers, is_number, plain
 from pairlearn.ask.history import Advice, LearningCurve, Version
-from pairlearn.ask.judging import answered_audits, final_certificate, live_certificate
+from pairlearn.ask.judging import (
+    choose_audits,
+    count_wrong,
+    final_certificate,
+    live_certificate,
+)
 from pairlearn.ask.ledger import Ledger
 from pairlearn.ask.lessons import Lesson, Teacher, first_guess
 from pairlearn.ask.question import AUDIT, LEARN, Question, as_answer
-from pairlearn.ask.state import check_state
+from pairlearn.ask.schedule import has_to_forget, is_time
+from pairlearn.ask.state import check_state, mark_of_points, mark_of_rows
 from pairlearn.ask.strategies import as_strategy
 from pairlearn.data.checks import (
     check_answers,
-    check_finite_points,
     check_flip_rates,
-    check_index,
     check_integer,
     check_share,
 )
 from pairlearn.data.containers import (
     check_table,
-    is_dask,
-    is_tensor,
-    on_host,
     take_rows,
 )
-from pairlearn.data.pairs import Pairs
-from pairlearn.data.row_hashes import row_hashes
 from pairlearn.trust.assignment import majority_sign
-from pairlearn.trust.chosen_audits import AuditPlan, plan_audits
 from pairlearn.trust.sample_checks import MoreKindsError
 
 if TYPE_CHECKING:
@@ -61,11 +58,6 @@ PARAMETERS = (
 )  # fmt: skip
 # The share of points that are put aside for audits.
 RESERVED = 0.3
-# More points than this per chosen audit do not help.
-MOST_POINTS = 50
-# The first model is learned from so many answers, and a new one after so many more, or
-# after this share of more.
-_FIRST, _STEP, _GROWTH = 10, 5, 0.1
 
 
 class TooFewPointsError(ValueError):
@@ -159,13 +151,13 @@ class Interview:
         max_candidates: int = 20_000,
         random_state: int | None = 0,
     ) -> None:
-        self.X: PointsLike = _check_numbers(check_table(points))
+        self.X: PointsLike = check_numbers(check_table(points))
         n_points = self.X.shape[0]
         if n_points < 2:
             raise ValueError(f"an interview needs two points at least; got {n_points}")
         if n_classes != "auto":
             check_integer("n_classes", n_classes, minimum=2)
-        if not (_is_number(audits) and 0 <= audits < 1):
+        if not (is_number(audits) and 0 <= audits < 1):
             raise ValueError(
                 f"audits must be a share from 0 to below 1; got {audits!r}"
             )
@@ -181,10 +173,10 @@ class Interview:
         )
         self.audits = float(audits)
         self.strategy = as_strategy(strategy)
-        self.noise: Any = float(noise) if _is_number(noise) else rates
-        self.majority = _plain(majority)
+        self.noise: Any = float(noise) if is_number(noise) else rates
+        self.majority = plain(majority)
         self.classes: tuple[Any, ...] | None = (
-            None if classes is None else tuple(_plain(name) for name in classes)
+            None if classes is None else tuple(plain(name) for name in classes)
         )
         self.estimator = estimator
         self.confidence = float(confidence)
@@ -213,6 +205,14 @@ class Interview:
             )
         self._candidates: Ints = rows
         self._lesson: Lesson | None = None
+
+    @cached_property
+    def _points_mark(self) -> str:
+        return mark_of_points(self.X)
+
+    @cached_property
+    def _aside_mark(self) -> str:
+        return mark_of_rows(self._audits.reserve)
 
     @property
     def n_candidates(self) -> int:
@@ -264,7 +264,7 @@ class Interview:
                 "learning has ended with freeze(), and the final model is judged by "
                 "the questions that follow alone; bring answers before that"
             )
-        index = _as_index(pairs, self.X.shape[0])
+        index = as_index(pairs, self.X.shape[0])
         said = check_answers(t, len(index), index, unsure=True)
         if not np.isin(said, (-1, 0, 1)).all():
             raise ValueError("answers that are brought along must be -1, 0 or +1")
@@ -301,8 +301,8 @@ class Interview:
             pair = self._audits.next_pair(self.ledger)
             if pair is not None or self.frozen:
                 return self._put(number, pair, AUDIT, -1, rng)
-        on_time = self._on_time()
-        if on_time or self._forgets():
+        on_time = is_time(self.ledger)
+        if on_time or has_to_forget(self.ledger):
             self._learn(on_time=on_time)
         lesson = self._lesson
         found = self._chooser.choose(
@@ -408,21 +408,15 @@ class Interview:
         """
         if self.frozen:
             raise ValueError("learning has ended with freeze(); the model is final")
-        return self._learn(on_time=self._on_time())
+        return self._learn(on_time=is_time(self.ledger))
 
     def _learn(self, *, on_time: bool) -> Any:
         answers = self.ledger.teaching()
         if self._lesson and answers == self.ledger.learned[-1].answers:
             return self._lesson.model
         lesson = self._take_lesson(answers)
-        index, t = answered_audits(self.ledger.audits(), self.ledger.audit_answers())
-        n_wrong = 0
-        if len(t):
-            points = take_rows(self.X, index.ravel())
-            group = np.asarray(on_host(lesson.model.predict(points)))
-            says = np.where(np.equal(*group.reshape(-1, 2).T), 1, -1)
-            n_wrong = int(np.sum(says == -t))
-        self.ledger.learn(lesson.expected_error, len(t), n_wrong, on_time)
+        n_audits, n_wrong = count_wrong(lesson.model, self.X, self.ledger)
+        self.ledger.learn(lesson.expected_error, n_audits, n_wrong, on_time)
         self._lesson = lesson
         return lesson.model
 
@@ -435,27 +429,6 @@ class Interview:
         # The partner first: it was there before the target.
         index = np.array([(q.partner, q.target) for q in asked], dtype=np.intp)
         return self._teacher.teach(index, said)
-
-    def _on_time(self) -> bool:
-        """Whether it is time to learn, by the number of answers alone.
-
-        Versions that somebody wished for do not move the time of the others.
-        """
-        answers = self.ledger.teaching()
-        before = [len(v.answers) for v in self.ledger.learned if v.on_time]
-        both = len(set(answers.values())) == 2
-        return both and last_step(len(answers)) > max(map(last_step, before), default=0)
-
-    def _forgets(self) -> bool:
-        """Whether an answer that the model has learned from has been taken back."""
-        answers = self.ledger.teaching()
-        learned = self.ledger.learned
-        both = len(set(answers.values())) == 2
-        return (
-            bool(learned)
-            and both
-            and not learned[-1].answers.items() <= answers.items()
-        )
 
     @property
     def frozen(self) -> bool:
@@ -501,12 +474,7 @@ class Interview:
         model = self.learn()
         plan = None
         if chosen:
-            rows = fresh[: MOST_POINTS * n_audits]
-            drawn = plan_audits(
-                model, take_rows(self.X, rows), n_audits, random_state=self.random_state
-            )
-            pairs = Pairs(self.X, rows[drawn.pairs.index])
-            plan = AuditPlan(pairs, drawn.says, drawn.draws).state()
+            plan = choose_audits(model, self.X, fresh, n_audits, self.random_state)
         self.ledger.freeze(n_audits, plan)
         return model
 
@@ -618,8 +586,8 @@ class Interview:
         return {
             "format": FORMAT,
             "pairlearn": pairlearn.__version__,
-            "points": self._fingerprint,
-            "put_aside": self._put_aside,
+            "points": self._points_mark,
+            "put_aside": self._aside_mark,
             "parameters": {name: getattr(self, name) for name in PARAMETERS}
             | {"strategy": self.strategy.name},
             "events": [list(event) for event in self.ledger.events],
@@ -659,13 +627,13 @@ class Interview:
         if strategy is not None:
             parameters["strategy"] = strategy
         self = cls(points, names=names, estimator=estimator, **parameters)
-        if self._fingerprint != state["points"]:
+        if self._points_mark != state["points"]:
             raise ValueError(
-                f"these points ({self._fingerprint}) are not those of the interview "
+                f"these points ({self._points_mark}) are not those of the interview "
                 f"({state['points']}); give it the same rows in the same order"
             )
-        aside = state.get("put_aside", self._put_aside)
-        if aside != self._put_aside:
+        aside = state.get("put_aside", self._aside_mark)
+        if aside != self._aside_mark:
             raise ValueError(
                 "other points would be put aside for audits than before: give "
                 "from_state() the same names as before, if there were any"
@@ -685,73 +653,3 @@ class Interview:
                     stacklevel=2,
                 )
         return self
-
-    @cached_property
-    def _put_aside(self) -> str:
-        """What tells whether the same points are put aside."""
-        rows = self._audits.reserve.astype("<i8").tobytes()
-        return hashlib.sha256(rows).hexdigest()[:16]
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        """What tells whether points are the same."""
-        X = self.X if not hasattr(self.X, "to_numpy") else self.X.to_numpy()
-        digest = hashlib.sha256(row_hashes(X).tobytes()).hexdigest()[:32]
-        return f"{self.X.shape[0]} x {self.X.shape[1]}, {digest}"
-
-
-def _check_numbers(X: PointsLike) -> PointsLike:
-    """Refuse points that are no numbers, before the first question; return them."""
-    if is_dask(X) or is_tensor(X):
-        return X
-    table: Any = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if table.dtype.kind not in "biuf":
-        try:
-            table = table.astype(float)
-        except (TypeError, ValueError) as problem:
-            raise ValueError(
-                f"the points must be numbers ({problem}); turn text into columns of "
-                "numbers first, as sklearn.preprocessing.OneHotEncoder does, or use "
-                "pairlearn ask, which reads tables with text"
-            ) from None
-    check_finite_points(table)
-    return X
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON can keep it."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _as_index(pairs: Any, n_points: int) -> Ints:
-    """Return row numbers of pairs."""
-    index = pairs.index if isinstance(pairs, Pairs) else pairs
-    return check_index(index, n_points)
-
-
-def last_step(n_answers: int) -> int:
-    """Return the last number of answers, up to this, at which it is time to learn.
-
-    Parameters
-    ----------
-    n_answers : int
-        How many answers there are.
-
-    Returns
-    -------
-    int
-        0 if there are too few.
-
-    Examples
-    --------
-    >>> [last_step(n) for n in (4, 12, 99, 104, 108)]
-    [0, 10, 94, 103, 103]
-    """
-    step = 0 if n_answers < _FIRST else _FIRST
-    while step and step + max(_STEP, int(_GROWTH * step)) <= n_answers:
-        step += max(_STEP, int(_GROWTH * step))
-    return step

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.data.containers import on_host, take_rows
 from pairlearn.data.pairs import Pairs
 from pairlearn.trust.certify import certify
-from pairlearn.trust.chosen_audits import AuditPlan, certify_audits
+from pairlearn.trust.chosen_audits import AuditPlan, certify_audits, plan_audits
 from pairlearn.trust.live import live_confidence
 
 if TYPE_CHECKING:
@@ -38,8 +39,11 @@ if TYPE_CHECKING:
 
 # How many audits must be answered before anything is said.
 FIRST_LOOK = 10
+# More points than this per chosen audit do not help.
+MOST_POINTS = 50
 
-__all__ = ["answered_audits", "final_certificate", "live_certificate"]
+__all__ = ["answered_audits", "choose_audits", "count_wrong", "final_certificate"]
+__all__ += ["live_certificate"]
 
 
 def answered_audits(
@@ -68,6 +72,59 @@ def answered_audits(
     ).reshape(-1, 2)
     t = np.array([said.get(pair, 0) for pair in pairs[: last + 1]], dtype=float)
     return index, t
+
+
+def count_wrong(model: Any, X: PointsLike, ledger: Ledger) -> tuple[int, int]:
+    """Return how many audits were answered, and how many a model gets wrong.
+
+    Parameters
+    ----------
+    model : object
+        The model.
+    X : points
+        All points.
+    ledger : Ledger
+        What was asked and answered.
+
+    Returns
+    -------
+    n_audits, n_wrong : int
+    """
+    index, t = answered_audits(ledger.audits(), ledger.audit_answers())
+    if not len(t):
+        return 0, 0
+    group = np.asarray(on_host(model.predict(take_rows(X, index.ravel()))))
+    says = np.where(np.equal(*group.reshape(-1, 2).T), 1, -1)
+    return len(t), int(np.sum(says == -t))
+
+
+def choose_audits(
+    model: Any, X: PointsLike, fresh: Ints, n_audits: int, seed: int
+) -> dict[str, Any]:
+    """Return a plan of audits of pairs that a model doubts, as it is stored.
+
+    Parameters
+    ----------
+    model : object
+        The final model.
+    X : points
+        All points.
+    fresh : ndarray of int
+        Row numbers of points that are in no question, in random order.
+    n_audits : int
+        How many audits.
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    dict
+        Of :class:`~pairlearn.trust.chosen_audits.AuditPlan`, with row numbers in X.
+    """
+    rows = fresh[: MOST_POINTS * n_audits]
+    drawn = plan_audits(model, take_rows(X, rows), n_audits, random_state=seed)
+    pairs = Pairs(X, rows[drawn.pairs.index])
+    return AuditPlan(pairs, drawn.says, drawn.draws).state()
 
 
 def live_certificate(

@@ -1,13 +1,18 @@
-"""What is stored of an interview, and what is read is checked."""
+"""What is stored of an interview: plain values that are checked when they are read."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
+
+from pairlearn.data.row_hashes import row_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["check_state"]
+    from pairlearn.data.types import Ints, PointsLike
+
+__all__ = ["check_state", "mark_of_points", "mark_of_rows"]
 
 _PARTS = ("format", "points", "parameters", "events")
 
@@ -63,3 +68,15 @@ def check_state(state: Any, form: int, known: Iterable[str]) -> dict[str, Any]:
         if isinstance(parameters.get(name), list):
             parameters[name] = tuple(parameters[name])
     return parameters
+
+
+def mark_of_points(X: PointsLike) -> str:
+    """Return what tells whether points are the same."""
+    table = X if not hasattr(X, "to_numpy") else X.to_numpy()
+    digest = hashlib.sha256(row_hashes(table).tobytes()).hexdigest()[:32]
+    return f"{X.shape[0]} x {X.shape[1]}, {digest}"
+
+
+def mark_of_rows(rows: Ints) -> str:
+    """Return what tells whether rows are the same, and in the same order."""
+    return hashlib.sha256(rows.astype("<i8").tobytes()).hexdigest()[:16]

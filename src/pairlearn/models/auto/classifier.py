@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import log_softmax
 from sklearn.utils import check_random_state
 
 from pairlearn.data.checks import check_choice, check_flip_rates, check_integer
@@ -17,6 +16,7 @@ from pairlearn.data.pairs import as_pairs
 from pairlearn.data.row_hashes import remember, remember_groups
 from pairlearn.engine.components.risk_sum import LIKELIHOODS
 from pairlearn.engine.points import as_points
+from pairlearn.models.auto.averaged import AveragedClassifier
 from pairlearn.models.auto.choose import Chooser, refit
 from pairlearn.models.auto.folds import Folds, deal_folds
 from pairlearn.models.auto.judged import Judged
@@ -25,8 +25,6 @@ from pairlearn.models.auto.likelihood import CERTAIN, Labels
 from pairlearn.models.auto.problem import Problem
 from pairlearn.models.auto.stack import estimate_rates
 from pairlearn.models.auto.table import Candidates
-from pairlearn.models.predictor import class_names
-from pairlearn.models.probabilistic import ProbabilisticPairClassifier
 from pairlearn.trust.certificate import (
     Certificate,
     certificate_from_points,
@@ -38,7 +36,7 @@ from pairlearn.trust.sample_checks import MoreKindsError, refuse_more_kinds
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.models.auto.choose import Choice
@@ -67,7 +65,7 @@ _SETTLED = 0.015
 _UNLIKELY = 0.4
 
 
-class PairClassifier(ProbabilisticPairClassifier):
+class PairClassifier(AveragedClassifier):
     r"""The recommended classifier: it chooses features and regularisation itself.
 
     Candidates are models of the class probabilities on the features of several kernels
@@ -386,12 +384,6 @@ class PairClassifier(ProbabilisticPairClassifier):
         """Whether the number of classes is to be found."""
         return isinstance(self.n_classes, str) and self.classes is None
 
-    def _class_names(self) -> NDArray[Any]:
-        if not isinstance(self.n_classes, str):
-            return super()._class_names()
-        names: Any = (-1, 1) if self.classes is None else self.classes
-        return class_names(names, max(2, np.size(names)))
-
     def _settle_kinds(
         self,
         chooser: Chooser,
@@ -557,21 +549,6 @@ class PairClassifier(ProbabilisticPairClassifier):
         group = self._scores(X[:CHOICE_PAIRS]).argmax(axis=1)
         counts = np.bincount(group, minlength=self.n_classes_)
         self._reorder(np.argsort(-counts, kind="stable"))
-
-    def _scores(self, X: PointsLike) -> Floats:
-        logits = self._ensemble.logits(X)[:, self._order]
-        if len(self._order) == 2:
-            return np.asarray(logits[:, 1] - logits[:, 0])
-        return np.asarray(log_softmax(logits, axis=1))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_ensemble")
-
-    def _flip(self) -> None:
-        self._reorder(np.array([1, 0]))
-
-    def _reorder(self, order: Ints) -> None:
-        self._order = self._order[order]
 
 
 def _bounded(rates: tuple[float, float]) -> Rates:

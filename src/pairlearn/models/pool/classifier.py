@@ -37,18 +37,17 @@ from pairlearn.data.checks import check_flip_rates, check_integer
 from pairlearn.data.containers import stack_rows, take_rows
 from pairlearn.data.pairs import Pairs
 from pairlearn.data.row_hashes import remember
+from pairlearn.models.auto.averaged import AveragedClassifier
 from pairlearn.models.auto.ensemble import Ensemble, Member
 from pairlearn.models.auto.path import score
 from pairlearn.models.auto.stack import Calibration
 from pairlearn.models.pool.neighbours import Pool
-from pairlearn.models.predictor import class_names
-from pairlearn.models.probabilistic import ProbabilisticPairClassifier
 from pairlearn.trust.beliefs import AnswerGraph
 from pairlearn.trust.probabilities import probabilities
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
     from pairlearn.models.pool.neighbours import Space
@@ -188,7 +187,7 @@ def learn(
     return Learned(model, *model._learn(pool, pairs, given.t, None))
 
 
-class PoolClassifier(ProbabilisticPairClassifier):
+class PoolClassifier(AveragedClassifier):
     """A classifier from few answers and many points that nobody was asked about.
 
     Answers about pairs say which asked points belong together; neighbours say what
@@ -311,12 +310,6 @@ class PoolClassifier(ProbabilisticPairClassifier):
         check_integer("max_points", self.max_points, minimum=2)
         check_flip_rates(self.noise, "noise", ("auto",))
 
-    def _class_names(self) -> NDArray[Any]:
-        if not isinstance(self.n_classes, str):
-            return super()._class_names()
-        names: Any = (-1, 1) if self.classes is None else self.classes
-        return class_names(names, max(2, np.size(names)))
-
     def _learn(
         self, pool: Pool, index: Ints, t: Floats, weight: Floats | None
     ) -> tuple[Beliefs, Floats]:
@@ -336,21 +329,6 @@ class PoolClassifier(ProbabilisticPairClassifier):
         self._order = np.arange(n_classes)
         self.assignment_: Assignment | None = None
         return beliefs, probability
-
-    def _scores(self, X: PointsLike) -> Floats:
-        logits = self._ensemble.logits(X)[:, self._order]
-        if len(self._order) == 2:
-            return np.asarray(logits[:, 1] - logits[:, 0])
-        return np.asarray(log_softmax(logits, axis=1))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_ensemble")
-
-    def _flip(self) -> None:
-        self._reorder(np.array([1, 0]))
-
-    def _reorder(self, order: Ints) -> None:
-        self._order = self._order[order]
 
 
 def _fit_ensemble(
