@@ -55,6 +55,28 @@ def test_nothing_is_brought_along_after_learning_has_ended(chosen):
     assert interview.certificate.n_pairs == 5
 
 
+def test_audits_that_are_out_do_not_let_a_certificate_be_seen_earlier():
+    """Whoever reads the answers counts what was seen from ten answered audits on."""
+    X, y = make()
+    interview = quick(X, audits=0.5, noise=None)
+    audits = []
+    while len(audits) < 14:
+        question = interview.next_question()
+        if question.purpose == "audit":
+            audits.append(question)
+        else:
+            interview.answer(question, same(y, question))
+    assert interview.ledger.learned[-1].on_time
+    *others, last = audits
+    interview.answer(last, same(y, last))
+    # Thirteen lie before somebody, and count as unsure once something is said.
+    for n_answered, audit in enumerate(others, 1):
+        found = interview.certificate
+        assert (found is None) == (n_answered < 10)
+        assert found is None or found.n_pairs == 14
+        interview.answer(audit, same(y, audit))
+
+
 def test_whoever_takes_audits_back_to_get_below_ten_uses_up_risk_all_the_same():
     X, y = make()
     interview = quick(X, audits=0.5, noise=None)
@@ -95,7 +117,9 @@ def edited(change):
 
 
 def line(state, what, purpose=None):
-    return next(e for e in state["events"] if e[0] == what and purpose in (None, e[-2]))
+    return next(
+        e for e in state["events"] if e[0] == what and purpose in (None, *e[4:5])
+    )
 
 
 EDITS = {

@@ -114,23 +114,41 @@ class Audits:
 
     def __init__(self, reserve: Ints) -> None:
         self.reserve = reserve
+        # Up to where all points put aside are known to be in some question: points that
+        # were asked about are never fresh again.
+        self._gone: tuple[Ledger | None, int] = None, 0
 
     def unused(self, ledger: Ledger) -> Ints:
         """Return the points put aside that are in no question yet."""
-        used = [i for q in ledger.questions.values() for i in q.pair]
-        return self.reserve[~np.isin(self.reserve, used)]
+        used = ledger.summary.points
+        fresh = [int(row) not in used for row in self.reserve]
+        return np.asarray(self.reserve[np.array(fresh, dtype=bool)])
+
+    def _two_fresh(self, ledger: Ledger) -> tuple[int, int] | None:
+        """Return the first two points put aside that are in no question yet."""
+        used = ledger.summary.points
+        known, at = self._gone
+        at = at if known is ledger else 0
+        found: list[int] = []
+        for place in range(at, len(self.reserve)):
+            row = int(self.reserve[place])
+            if row in used:
+                at = place + 1 if not found else at
+                continue
+            found.append(row)
+            if len(found) == 2:
+                break
+        self._gone = ledger, at
+        return (found[0], found[1]) if len(found) == 2 else None
 
     def next_pair(self, ledger: Ledger) -> tuple[int, int] | None:
         """Return the next audit: one that is owed an answer, or two fresh points.
 
         An audit that was withdrawn is owed an answer.
         """
-        said = ledger.audit_answers()
-        out = {question.pair for question in ledger.open.values()}
-        asked = ledger.audits()
-        for question in asked:
-            if question.pair not in said and question.pair not in out:
-                return question.pair
+        owed = ledger.summary.owed
+        if owed:
+            return min(owed, key=owed.__getitem__)
         if ledger.frozen_at is not None:
             n_asked = len(ledger.final_audits())
             if n_asked >= ledger.n_final:
@@ -138,8 +156,7 @@ class Audits:
             if ledger.plan is not None:
                 left, right = ledger.plan["index"][n_asked]
                 return int(left), int(right)
-        fresh = self.unused(ledger)
-        return (int(fresh[0]), int(fresh[1])) if len(fresh) > 1 else None
+        return self._two_fresh(ledger)
 
     def check_asked(self, ledger: Ledger, n_points: int) -> None:
         """Refuse questions that an interview with these points put aside never asks."""

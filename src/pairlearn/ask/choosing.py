@@ -16,54 +16,61 @@ the seed and the number of the question: nothing is remembered that is not store
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.ask.partners import choose_partner
-from pairlearn.ask.question import LEARN, Question
-from pairlearn.ask.strategies import NoCandidateLeftError, View
+from pairlearn.ask.knowing import KNOWN, Knowledge, Notes
+from pairlearn.ask.outlook import NoCandidateLeftError, Outlook
+from pairlearn.ask.partners import choose_partner, some_anchors
+from pairlearn.ask.question import IN_DOUBT, TO_FIND_KINDS, TO_LEARN, WAS_UNSURE
+from pairlearn.ask.scores import Scores
+from pairlearn.ask.strategies import View
 from pairlearn.trust.assignment import match_classes
-from pairlearn.trust.beliefs import Beliefs, believe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pairlearn.ask.ledger import Ledger
-    from pairlearn.ask.scores import Scores
+    from pairlearn.ask.question import Question
     from pairlearn.ask.strategies import Strategy
     from pairlearn.data.types import Floats, Ints
+    from pairlearn.trust.beliefs import Beliefs
 
 __all__ = ["Chooser", "Knowledge"]
 
 # An unsure answer is asked about again after so many questions, or of somebody else at
 # once; a point that so many were unsure about is left alone.
 _LATER, _MOST_UNSURE = 5, 3
-# A point of which no class is likelier than this is not known.
-_KNOWN = 0.9
 # A class that is less likely than this, once there are answers, is not asked about.
 _RULED_OUT = 0.1
+# In a hurry, the nearest of about so many points of a class is near enough.
+_FEW_ANCHORS = 50
 
 
-@dataclass(frozen=True)
-class Knowledge:
-    """What the answers to questions to learn from say, by candidates.
+@dataclass
+class _Prepared:
+    """What follows from the answers and the last model, until either changes."""
 
-    Attributes
-    ----------
-    index : ndarray of shape (n, 2)
-        The pairs that were asked about, answered or out.
-    beliefs : Beliefs or None
-        What the answers say; None without answers.
-    asked : ndarray of int
-        Candidates that need no first question: known, or out, or given up.
-    out : set of int
-        Candidates that a question is out about.
-    """
+    version: int
+    scores: Scores | None
+    # Rows of points whose class is open after "different", or that somebody was unsure
+    # about, or whose answers are not believed; candidates for which no partner was
+    # found, and those that are known although somebody was unsure.
+    between: list[int]
+    unsure: list[int]
+    anchors: list[Ints]
+    names: Ints | None
+    doubtful: frozenset[int]
+    few_anchors: list[Ints] = field(init=False)
+    alone: set[int] = field(default_factory=set)
+    settled: set[int] = field(default_factory=set)
 
-    index: Ints
-    beliefs: Beliefs | None
-    asked: Ints
-    out: set[int]
+    def __post_init__(self) -> None:
+        self.few_anchors = [
+            points[:: len(points) // _FEW_ANCHORS + 1] for points in self.anchors
+        ]
 
 
 class Chooser:
@@ -87,6 +94,12 @@ class Chooser:
         self.rows, self.Z, self.strategy = rows, Z, strategy
         self.n_classes = None if isinstance(n_classes, str) else n_classes
         self._place = {int(row): place for place, row in enumerate(rows)}
+        self._notes = Notes(self._place, self.n_classes)
+        self._prepared: _Prepared | None = None
+        self._outlook: Outlook | None = None
+        self._before: dict[int, Scores] = {}
+        # Points that were asked about since a model began to learn.
+        self._since: tuple[int, int, set[int]] = -1, 0, set()
 
     def choose(
         self,
@@ -96,8 +109,10 @@ class Chooser:
         noise: float,
         who: str | None,
         rng: np.random.Generator,
-    ) -> tuple[int, int] | None:
-        """Return the rows of a target and its partner; None if nothing is left.
+        *,
+        hurry: bool = False,
+    ) -> tuple[int, int, str] | None:
+        """Return the rows of a target and its partner, and why; None if none is left.
 
         Parameters
         ----------
@@ -113,167 +128,177 @@ class Chooser:
             Who is going to answer.
         rng : Generator
             Randomness of this question.
+        hurry : bool
+            Whether so many questions are wanted that each may take little time.
 
         Returns
         -------
-        tuple of int or None
+        tuple of int, int and str, or None
         """
-        known = self.knowledge(ledger, noise)
-        for target in self._first(ledger, known, doubtful, who):
+        known = self._notes.look(ledger, noise)
+        ready = self._prepare(ledger, known, scores, doubtful)
+        for target, why in self._first(ledger, known, ready, doubtful, who):
             place = self._place[target]
-            partner = self._partner(
-                place, known, scores, noise, again=target in doubtful
-            )
+            if place in ready.alone:
+                continue
+            again = target in ready.doubtful
+            partner = self._partner(place, known, ready, noise, again=again)
             if partner is not None:
-                return target, int(self.rows[partner])
+                return target, int(self.rows[partner]), why
+            # Until there are other answers, none will be found.
+            ready.alone.add(place)
+        n_classes = self.n_classes or _n_known(known)
         view = View(
             self.Z,
             scores,
             known.asked,
             len(scores.answered) if scores else 0,
             len(ledger.answers),
-            self.n_classes
-            or max(2, known.beliefs.n_established if known.beliefs else 2),
+            n_classes,
             rng,
+            self._look_out(scores, n_classes),
+            hurry,
         )
         try:
-            place = self.strategy.choose(view)
+            place, why = _pick(self.strategy, view)
         except NoCandidateLeftError:
             return None
-        partner = self._partner(place, known, scores, noise)
+        partner = self._partner(place, known, ready, noise, hurry=hurry)
         if partner is None:
             partner = self._any_partner(place, view, known)
         if partner is None:
             return None
-        return int(self.rows[place]), int(self.rows[partner])
+        if scores is None and why == TO_LEARN:
+            why = TO_FIND_KINDS
+        return int(self.rows[place]), int(self.rows[partner]), why
 
-    def knowledge(self, ledger: Ledger, noise: float) -> Knowledge:
-        """Return what the answers say.
-
-        Parameters
-        ----------
-        ledger : Ledger
-            What was asked and answered.
-        noise : float
-            The rate of wrong answers.
-
-        Returns
-        -------
-        Knowledge
-        """
-        standing = [
-            q
-            for q in ledger.questions.values()
-            if q.purpose == LEARN
-            and (q.number in ledger.answers or q.number in ledger.open)
-            and q.left in self._place
-            and q.right in self._place
-        ]
-        # The partner first: it was there before the target.
-        index = np.array(
-            [(self._place[q.partner], self._place[q.target]) for q in standing],
-            dtype=np.intp,
-        ).reshape(-1, 2)
-        said = np.array(
-            [ledger.answers[q.number].said if q.number in ledger.answers else 0
-             for q in standing], dtype=float,
-        )  # fmt: skip
-        out = {self._place[q.target] for q in standing if q.number in ledger.open}
-        sure = said != 0
-        if not sure.any():
-            return Knowledge(index, None, np.unique(index), out)
-        beliefs = believe(
-            index[sure], said[sure], n_classes=self.n_classes, noise=noise
+    def _prepare(
+        self,
+        ledger: Ledger,
+        known: Knowledge,
+        scores: Scores | None,
+        doubtful: list[int],
+    ) -> _Prepared:
+        """Return what follows from the answers, if they changed computed anew."""
+        ready, sums = self._prepared, ledger.summary
+        if ready and ready.version == known.version and ready.scores is scores:
+            # An unsure answer is no news about classes.
+            ready.unsure = [
+                row
+                for row, answers in sums.unsure.items()
+                if len(answers) < _MOST_UNSURE
+            ]
+            return ready
+        beliefs = known.beliefs
+        between: list[int] = []
+        if beliefs is not None and self.n_classes != 2:
+            unknown = beliefs.points[beliefs.confidence < KNOWN]
+            rows = set(self.rows[unknown].tolist())
+            between = [row for row in sums.ruled_out if row in rows]
+        names = None
+        if beliefs is not None and scores is not None:
+            names = _same_names(beliefs, scores)
+        self._prepared = _Prepared(
+            known.version,
+            scores,
+            between,
+            [row for row, said in sums.unsure.items() if len(said) < _MOST_UNSURE],
+            some_anchors(beliefs) if beliefs is not None else [],
+            names,
+            frozenset(doubtful),
         )
-        settled = beliefs.points[beliefs.confidence > min(_KNOWN, 1 - 2 * noise)]
-        # Points of an answer that hangs together with no other are not known.
-        asked = set(settled.tolist()) | {int(i) for i in index[~sure].ravel()}
-        targets = {self._place[q.target] for q in standing}
-        asked |= {int(i) for i in targets & set(beliefs.points.tolist())}
-        asked |= set(beliefs.representatives.tolist())
-        # In the order in which they were asked about.
-        order = [i for i in dict.fromkeys(index.ravel().tolist()) if i in asked]
-        return Knowledge(index, beliefs, np.array(order, dtype=np.intp), out)
+        return self._prepared
+
+    def _look_out(self, scores: Scores | None, n_classes: int) -> Outlook:
+        """Return the outlook of these scores, or of those before there is a model."""
+        if scores is None:
+            if n_classes not in self._before:
+                self._before[n_classes] = Scores.before(self.Z, n_classes)
+            scores = self._before[n_classes]
+        if self._outlook is None or self._outlook.scores is not scores:
+            self._outlook = Outlook(scores, self.Z)
+        return self._outlook
 
     def _first(
-        self, ledger: Ledger, known: Knowledge, doubtful: list[int], who: str | None
-    ) -> list[int]:
-        """Return the rows of points that were asked about and are to be asked again."""
-        if known.beliefs is None:
-            return self._unsure_targets(ledger, known, who)
-        found = []
-        if self.n_classes != 2:
-            asked = dict.fromkeys(
-                answer.question.target
-                for answer in ledger.answers.values()
-                if answer.question.purpose == LEARN and answer.said < 0
-            )
-            for row in asked:
-                place = self._place.get(row)
-                if place is None or place in known.out:
-                    continue
-                belief = known.beliefs.of(place)
-                if belief is not None and belief.max() < _KNOWN:
-                    found.append(row)
-        found += self._unsure_targets(ledger, known, who)
-        again = {
-            q.target
-            for q in ledger.questions.values()
-            if ledger.learned and q.number >= ledger.learned[-1].n_questions
-        }
-        found += [
-            row
-            for row in doubtful
-            if row not in again and self._place.get(row, -1) not in known.out | {-1}
-        ]
+        self,
+        ledger: Ledger,
+        known: Knowledge,
+        ready: _Prepared,
+        doubtful: list[int],
+        who: str | None,
+    ) -> Iterator[tuple[int, str]]:
+        """Find the rows of points that were asked about and are to be asked again."""
+        for row in ready.between:
+            if self._place[row] not in known.out:
+                yield row, TO_FIND_KINDS
+        for row in self._unsure_targets(ledger, known, ready, who):
+            yield row, WAS_UNSURE
+        if known.beliefs is None or not doubtful:
+            return
+        again = self._asked_since(ledger)
+        for row in doubtful:
+            if row in again or row not in self._place:
+                continue
+            if self._place[row] not in known.out:
+                yield row, IN_DOUBT
+
+    def _asked_since(self, ledger: Ledger) -> set[int]:
+        """Return the points that were asked about since the last model began."""
+        if not ledger.learned:
+            return set()
+        version, begin = len(ledger.learned), ledger.learned[-1].n_asked
+        before, at, found = self._since
+        if before != version:
+            at, found = begin, set()
+        now = len(ledger.questions)
+        found.update(ledger.questions[number].target for number in range(at, now))
+        self._since = version, now, found
         return found
 
     def _unsure_targets(
-        self, ledger: Ledger, known: Knowledge, who: str | None
-    ) -> list[int]:
-        """Return the rows of points that somebody was unsure about, and not known."""
-        found = []
+        self, ledger: Ledger, known: Knowledge, ready: _Prepared, who: str | None
+    ) -> Iterator[int]:
+        """Find the rows of points that somebody was unsure about, and not known."""
         now = len(ledger.questions)
-        for question in self.unsure(ledger, known):
-            answers = [
-                a
-                for a in ledger.answers.values()
-                if a.question.target == question.target and not a.said
-            ]
-            later = now - max(a.question.number for a in answers) > _LATER
-            somebody_else = who is not None and who not in {a.who for a in answers}
-            if len(answers) < _MOST_UNSURE and (later or somebody_else):
-                found.append(question.target)
-        return found
-
-    def unsure(self, ledger: Ledger, known: Knowledge | None = None) -> list[Question]:
-        """Return questions that nobody could answer, about points still not known."""
-        known = known or self.knowledge(ledger, 0.0)
-        found: dict[int, Question] = {}
-        for answer in ledger.answers.values():
-            target = answer.question.target
-            place = self._place.get(target, -1)
-            if answer.said or place < 0 or place in known.out:
+        for row in ready.unsure:
+            place = self._place.get(row, -1)
+            if place < 0 or place in known.out or place in ready.settled:
                 continue
-            belief = known.beliefs.of(place) if known.beliefs else None
-            if belief is None or belief.max() < _KNOWN:
-                found.setdefault(target, answer.question)
-        return list(found.values())
+            if known.is_known(place):
+                ready.settled.add(place)
+                continue
+            answers = ledger.summary.unsure[row]
+            later = now - max(a.question.number for a in answers) > _LATER
+            if later or (who is not None and who not in {a.who for a in answers}):
+                yield row
+
+    def unsure(self, ledger: Ledger) -> list[Question]:
+        """Return questions that nobody could answer, about points still not known."""
+        # By the answers alone: whatever the rate of wrong ones is taken to be.
+        known = Notes(self._place, self.n_classes).look(ledger, 0.0)
+        found = []
+        for row, answers in ledger.summary.unsure.items():
+            place = self._place.get(row, -1)
+            if place < 0 or place in known.out or known.is_known(place):
+                continue
+            found.append(answers[0].question)
+        return found
 
     def _partner(
         self,
         place: int,
         known: Knowledge,
-        scores: Scores | None,
+        ready: _Prepared,
         noise: float,
         *,
         again: bool = False,
+        hurry: bool = False,
     ) -> int | None:
         if known.beliefs is None:
             return None
         probability = None
-        if scores is not None:
-            probability = scores.proba[place][_same_names(known.beliefs, scores)]
+        if ready.scores is not None:
+            probability = ready.scores.proba[place][ready.names]
         return choose_partner(
             place,
             known.beliefs,
@@ -282,18 +307,29 @@ class Chooser:
             probability=probability,
             again=again,
             ruled_out=max(_RULED_OUT, 1.05 * noise),
+            times=known.times,
+            anchors=ready.few_anchors if hurry else ready.anchors,
         )
 
     def _any_partner(self, place: int, view: View, known: Knowledge) -> int | None:
         """Return a partner while no class is known: a point that was asked about."""
-        used = [int(i) for i in known.index[:, 0] if i != place]
-        if used:
-            return used[0]
+        used = known.index[:, 0] != place
+        if used.any():
+            return int(known.index[np.argmax(used), 0])
         asked = np.append(view.asked, place)
         try:
             return int(self.strategy.choose(replace(view, asked=asked)))
         except NoCandidateLeftError:
             return None
+
+
+def _pick(strategy: Strategy, view: View) -> tuple[int, str]:
+    """Return what a strategy chooses, and why."""
+    pick = getattr(strategy, "pick", None)
+    if pick is not None:
+        place, why = pick(view)
+        return int(place), str(why)
+    return int(strategy.choose(view)), TO_LEARN
 
 
 def _same_names(beliefs: Beliefs, scores: Scores) -> Ints:

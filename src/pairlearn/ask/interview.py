@@ -13,6 +13,7 @@ from pairlearn.ask.audits import Audits, coins, put_aside
 from pairlearn.ask.choosing import Chooser
 from pairlearn.ask.given import as_index, check_numbers, is_number, plain
 from pairlearn.ask.history import Advice, LearningCurve, Version
+from pairlearn.ask.homework import Homework
 from pairlearn.ask.judging import (
     choose_audits,
     count_wrong,
@@ -21,8 +22,17 @@ from pairlearn.ask.judging import (
 )
 from pairlearn.ask.ledger import Ledger
 from pairlearn.ask.lessons import Lesson, Teacher, first_guess
-from pairlearn.ask.question import AUDIT, LEARN, Question, as_answer
-from pairlearn.ask.schedule import has_to_forget, is_time
+from pairlearn.ask.overlap import wants_overlap
+from pairlearn.ask.question import (
+    AUDIT,
+    BROUGHT,
+    LEARN,
+    RANDOM_CHECK,
+    TO_JUDGE,
+    Question,
+    as_answer,
+)
+from pairlearn.ask.schedule import has_to_forget, is_time, last_on_time, last_step
 from pairlearn.ask.state import check_state, mark_of_points, mark_of_rows
 from pairlearn.ask.strategies import as_strategy
 from pairlearn.data.checks import (
@@ -54,8 +64,10 @@ FORMAT = 1
 # What is stored with an interview.
 PARAMETERS = (
     "n_classes", "audits", "strategy", "noise", "majority", "classes", "confidence",
-    "max_candidates", "random_state",
+    "max_candidates", "random_state", "overlap",
 )  # fmt: skip
+# Parameters that came later, with what they are in states that were stored before.
+LATER = {"overlap": 0.0}
 # The share of points that are put aside for audits.
 RESERVED = 0.3
 
@@ -98,6 +110,10 @@ class Interview:
         they are asked about.
     random_state : int or None, default=0
         Seed; None: a random one.
+    overlap : float, default=0.0
+        The share of questions that repeat a random pair that somebody else has
+        answered, so that one can tell how far people agree; once two people or more
+        have answered, who are told apart by `who`.
 
     Attributes
     ----------
@@ -110,6 +126,11 @@ class Interview:
     -----
     The same seed and the same answers give the same questions, also after
     :meth:`state` and :meth:`from_state`.
+
+    Learning takes seconds, and happens within :meth:`next_question` when it is time. In
+    a program that must not wait, say ``learn=False`` there, and learn aside, perhaps in
+    another thread: :meth:`begin_lesson`, :meth:`Homework.learn
+    <pairlearn.ask.homework.Homework.learn>` and :meth:`take_lesson`.
 
     *Guaranteed:* the live certificate holds at all looks together, if answers are as
     right, or as wrong, as `noise` says, and if the points are random ones of those the
@@ -150,6 +171,7 @@ class Interview:
         names: Iterable[Any] | None = None,
         max_candidates: int = 20_000,
         random_state: int | None = 0,
+        overlap: float = 0.0,
     ) -> None:
         self.X: PointsLike = check_numbers(check_table(points))
         n_points = self.X.shape[0]
@@ -161,6 +183,10 @@ class Interview:
             raise ValueError(
                 f"audits must be a share from 0 to below 1; got {audits!r}"
             )
+        if not (is_number(overlap) and 0 <= overlap < 1):
+            raise ValueError(
+                f"overlap must be a share from 0 to below 1; got {overlap!r}"
+            )
         check_share("confidence", confidence)
         rates = check_flip_rates(noise, "noise", ("auto",))
         check_integer("max_candidates", max_candidates, minimum=2)
@@ -171,7 +197,7 @@ class Interview:
         self.n_classes: int | str = (
             n_classes if isinstance(n_classes, str) else int(n_classes)
         )
-        self.audits = float(audits)
+        self.audits, self.overlap = float(audits), float(overlap)
         self.strategy = as_strategy(strategy)
         self.noise: Any = float(noise) if is_number(noise) else rates
         self.majority = plain(majority)
@@ -277,22 +303,35 @@ class Interview:
         for (left, right), answer, why in zip(index, said, purposes, strict=True):
             number = len(self.ledger.questions)
             target = int(right) if why == LEARN else -1
-            self.ledger.ask(Question(number, int(left), int(right), why, target))
+            points = int(left), int(right)
+            self.ledger.ask(Question(number, *points, why, target, BROUGHT))
             self.ledger.answer(number, int(answer))
 
-    def next_question(self, who: str | None = None) -> Question | None:
+    def next_question(
+        self, who: str | None = None, *, learn: bool = True, hurry: bool = False
+    ) -> Question | None:
         """Return the next question, which is then out; None if nothing is left to ask.
 
         Parameters
         ----------
         who : str, optional
             Who is going to answer. Questions that are asked again go to others.
+        learn : bool, default=True
+            Whether to learn first if it is time. False: the model that there is
+            chooses, and it takes milliseconds; see :meth:`begin_lesson`.
+        hurry : bool, default=False
+            Whether to draw from the questions that teach much rather than to weigh each
+            against all that are out: for hundreds of questions per second.
 
         Returns
         -------
         Question or None
         """
         number = len(self.ledger.questions)
+        who = None if who is None else str(who)
+        again = None if self.frozen else self._second_opinion(number, who)
+        if again is not None:
+            return again
         # The coin is thrown before any model is consulted.
         rng = np.random.default_rng([self.random_state, 1, number])
         is_audit = rng.random() < self.audits
@@ -300,26 +339,43 @@ class Interview:
         if self.frozen or is_audit:
             pair = self._audits.next_pair(self.ledger)
             if pair is not None or self.frozen:
-                return self._put(number, pair, AUDIT, -1, rng)
-        on_time = is_time(self.ledger)
-        if on_time or has_to_forget(self.ledger):
-            self._learn(on_time=on_time)
+                return self._put(number, pair, AUDIT, -1, TO_JUDGE, rng)
+        if learn:
+            self._learn_if_time()
         lesson = self._lesson
         found = self._chooser.choose(
             self.ledger,
             lesson.scores if lesson else None,
             lesson.doubtful if lesson else [],
             lesson.noise if lesson else first_guess(self.noise),
-            None if who is None else str(who),
+            who,
             rng,
+            hurry=hurry,
         )
         if found is None:
             # With nothing left to learn from, audits may still be asked.
             pair = self._audits.next_pair(self.ledger) if self.audits else None
-            return self._put(number, pair, AUDIT, -1, rng)
-        return self._put(number, found, LEARN, found[0], rng)
+            return self._put(number, pair, AUDIT, -1, TO_JUDGE, rng)
+        target, partner, why = found
+        return self._put(number, (target, partner), LEARN, target, why, rng)
 
-    def next_questions(self, n: int, who: str | None = None) -> list[Question]:
+    def _second_opinion(self, number: int, who: str | None) -> Question | None:
+        """Put a pair again that somebody else has answered, if the coin says so."""
+        rng = wants_overlap(self.random_state, number, self.overlap)
+        found = None if rng is None else self.ledger.summary.single.draw(rng, who)
+        if rng is None or found is None:
+            return None
+        purpose, target = found.purpose, found.target
+        return self._put(number, found.pair, purpose, target, RANDOM_CHECK, rng)
+
+    def next_questions(
+        self,
+        n: int,
+        who: str | None = None,
+        *,
+        learn: bool = True,
+        hurry: bool = False,
+    ) -> list[Question]:
         """Return several questions at once, none of which makes another needless.
 
         Parameters
@@ -328,6 +384,10 @@ class Interview:
             How many; fewer come if fewer are left.
         who : str, optional
             Who is going to answer.
+        learn : bool, default=True
+            Whether to learn first if it is time.
+        hurry : bool, default=False
+            As for :meth:`next_question`.
 
         Returns
         -------
@@ -336,7 +396,7 @@ class Interview:
         check_integer("n", n)
         found = []
         for _ in range(n):
-            question = self.next_question(who)
+            question = self.next_question(who, learn=learn, hurry=hurry)
             if question is None:
                 break
             found.append(question)
@@ -408,27 +468,161 @@ class Interview:
         """
         if self.frozen:
             raise ValueError("learning has ended with freeze(); the model is final")
-        return self._learn(on_time=is_time(self.ledger))
-
-    def _learn(self, *, on_time: bool) -> Any:
+        self._make_again()
         answers = self.ledger.teaching()
-        if self._lesson and answers == self.ledger.learned[-1].answers:
-            return self._lesson.model
-        lesson = self._take_lesson(answers)
-        n_audits, n_wrong = count_wrong(lesson.model, self.X, self.ledger)
-        self.ledger.learn(lesson.expected_error, n_audits, n_wrong, on_time)
-        self._lesson = lesson
-        return lesson.model
+        if self._lesson is None or answers != self.ledger.learned[-1].answers:
+            self._do(self._homework(answers, is_time(self.ledger)))
+        return self.model
 
-    def _take_lesson(self, answers: dict[int, int]) -> Lesson:
-        """Learn from some answers."""
+    def begin_lesson(self) -> Homework | None:
+        """Return what to learn from now, if it is time or something is to be forgotten.
+
+        Nothing changes by that. ``homework.learn()`` does the work, which may take
+        many seconds, and may run in another thread while questions are asked and
+        answered here; :meth:`take_lesson` takes its result. One that is never taken is
+        lost without a trace, and is due again.
+
+        Returns
+        -------
+        Homework or None
+            None if it is not time, and after :meth:`freeze`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pairlearn.ask import Interview
+        >>> X = np.repeat([[0.0, 1.0], [3.0, 0.0]], 30, axis=0)
+        >>> interview = Interview(X, audits=0, noise=None)
+        >>> for question in interview.next_questions(12, learn=False):
+        ...     interview.answer(question, X[question.left, 1] == X[question.right, 1])
+        >>> homework = interview.begin_lesson()
+        >>> question = interview.next_question(learn=False)  # while that learns
+        >>> interview.take_lesson(homework, homework.learn())
+        >>> interview.history[-1].n_answers
+        12
+        """
+        on_time = is_time(self.ledger)
+        if self.frozen or not (on_time or has_to_forget(self.ledger)):
+            return None
+        answers, learned = self.ledger.teaching(), self.ledger.learned
+        if learned and answers == learned[-1].answers:
+            return None
+        return self._homework(answers, on_time)
+
+    def last_lesson(self) -> Homework | None:
+        """Return what makes the last version of the model again.
+
+        After ``from_state(..., learn=False)``, which does not: until its lesson has
+        been taken, questions are chosen without a model.
+
+        Returns
+        -------
+        Homework or None
+            None if there was no version yet.
+        """
+        if not self.ledger.learned:
+            return None
+        last = self.ledger.learned[-1]
+        return self._homework(last.answers, last.on_time, last.upto)
+
+    def take_lesson(self, homework: Homework, lesson: Lesson) -> None:
+        """Let a model that has learned aside be the one that chooses and is judged.
+
+        Parameters
+        ----------
+        homework : Homework
+            From :meth:`begin_lesson` or :meth:`last_lesson`.
+        lesson : Lesson
+            What its ``learn()`` returned.
+
+        Notes
+        -----
+        The certificate stays valid, although others have been asked and answered since
+        the homework began. *What* the version learned from was fixed then: one that
+        began because of the number of answers knows nothing of any audit, and is judged
+        by all of them, also by those that were answered while it learned. One that
+        began for another reason is judged by the audits that are asked from now on.
+        *How many versions* could be seen, and so how much risk was used up, is counted
+        now: until now people saw the certificate of the version before, with all
+        audits so far. Of two that began at the same step of the schedule, the first
+        one taken is the one that was on time.
+
+        If an answer that it learned from has been taken back meanwhile,
+        :meth:`begin_lesson` says so at once.
+        """
+        learned = self.ledger.learned
+        if homework.teacher is not self._teacher:
+            raise ValueError("this homework is from a different interview")
+        if homework.again:
+            if homework.upto != learned[-1].upto:
+                raise ValueError(
+                    "a later version of the model has been taken meanwhile; this "
+                    "lesson is not needed any more"
+                )
+            self._lesson = lesson
+            self._warn_of_another(lesson, learned[-1].expected_error)
+            return
+        if self.frozen:
+            raise ValueError(
+                "learning has ended with freeze() meanwhile; this lesson comes too late"
+            )
+        if learned and homework.upto <= learned[-1].upto:
+            raise ValueError(
+                "a version of the model that knows more answers has been taken "
+                "meanwhile; this lesson is not needed any more"
+            )
+        step = last_step(len(homework.answers))
+        on_time = homework.on_time and step > last_on_time(self.ledger)
+        counts = count_wrong(lesson.model, self.X, self.ledger, lesson.groups)
+        self.ledger.learn(lesson.expected_error, *counts, on_time, homework.upto)
+        self._lesson = lesson
+
+    def _homework(
+        self, answers: dict[int, int], on_time: bool, again: int | None = None
+    ) -> Homework:
+        """Return what there is to learn; again: up to so many lines, once more."""
         said = np.array(list(answers.values()), dtype=float)
         if not len(said):
             raise ValueError("there is no answer yet that a model could learn from")
         asked = [self.ledger.questions[number] for number in answers]
         # The partner first: it was there before the target.
         index = np.array([(q.partner, q.target) for q in asked], dtype=np.intp)
-        return self._teacher.teach(index, said)
+        audited = [row for q in self.ledger.audits() for row in q.pair]
+        # Computed here, so that two threads do not compute them both.
+        _ = self._teacher.features
+        return Homework(
+            answers,
+            on_time,
+            len(self.ledger.events) if again is None else again,
+            again is not None,
+            self._teacher,
+            index,
+            said,
+            np.array(audited, dtype=np.intp),
+        )
+
+    def _do(self, homework: Homework | None) -> None:
+        if homework is not None:
+            self.take_lesson(homework, homework.learn())
+
+    def _learn_if_time(self) -> None:
+        self._make_again()
+        self._do(self.begin_lesson())
+
+    def _make_again(self) -> None:
+        """Learn the last version again, if the interview was read without it."""
+        if self._lesson is None:
+            self._do(self.last_lesson())
+
+    def _warn_of_another(self, lesson: Lesson, before: float) -> None:
+        if not np.isclose(lesson.expected_error, before, atol=1e-6):
+            warnings.warn(
+                "the model is not quite the one that was stored: another estimator "
+                "was given then, or other versions of libraries compute otherwise; "
+                "the questions that follow may differ from those that would have "
+                "followed there",
+                stacklevel=2,
+            )
 
     @property
     def frozen(self) -> bool:
@@ -548,13 +742,14 @@ class Interview:
         pair: tuple[int, int] | None,
         purpose: str,
         target: int,
+        why: str,
         rng: np.random.Generator,
     ) -> Question | None:
         """Put a question, with its points in random order."""
         if pair is None:
             return None
         left, right = pair if rng.random() < 0.5 else pair[::-1]
-        question = Question(number, int(left), int(right), purpose, int(target))
+        question = Question(number, int(left), int(right), purpose, int(target), why)
         self.ledger.ask(question)
         return question
 
@@ -602,6 +797,7 @@ class Interview:
         names: Iterable[Any] | None = None,
         strategy: Strategy | None = None,
         estimator: Any = None,
+        learn: bool = True,
     ) -> Interview:
         """Go on with an interview that was stored.
 
@@ -617,13 +813,16 @@ class Interview:
             The same strategy as before, if it was an object of your own.
         estimator : estimator, optional
             The same estimator as before, if there was one.
+        learn : bool, default=True
+            Whether to learn the last version of the model again at once. False: later,
+            by :meth:`last_lesson` and :meth:`take_lesson`.
 
         Returns
         -------
         Interview
             The same questions follow as if it had never been stored.
         """
-        parameters = check_state(state, FORMAT, PARAMETERS)
+        parameters = check_state(state, FORMAT, PARAMETERS, LATER)
         if strategy is not None:
             parameters["strategy"] = strategy
         self = cls(points, names=names, estimator=estimator, **parameters)
@@ -640,16 +839,6 @@ class Interview:
             )
         self.ledger = Ledger.read(state["events"])
         self._audits.check_asked(self.ledger, self.X.shape[0])
-        if self.ledger.learned:
-            last = self.ledger.learned[-1]
-            self._lesson = self._take_lesson(last.answers)
-            before, now = last.expected_error, self._lesson.expected_error
-            if not np.isclose(now, before, atol=1e-6):
-                warnings.warn(
-                    "the model is not quite the one that was stored: another "
-                    "estimator was given then, or other versions of libraries compute "
-                    "otherwise; the questions that follow may differ from those that "
-                    "would have followed there",
-                    stacklevel=2,
-                )
+        if learn:
+            self._make_again()
         return self

@@ -9,10 +9,17 @@ intervals of all versions hold together. The proof is in the theory page. Three 
 belong to it:
 
 * Nothing is shown before ten audits are answered, so that the first versions, of which
-  nothing could be said anyway, use nothing up.
+  nothing could be said anyway, use nothing up. Those that are out do not count here.
 * That a version may be judged by audits that came before it is because its time was
   fixed by the number of answers, whatever the audits said. One that was learned because
   somebody wished so, perhaps since the audits looked bad, is judged by later audits.
+* A version may learn aside, and come when more has been answered. What it learned from
+  was fixed when it began, so it is the same version, and may be judged by the same
+  audits: by all of them if it began because it was time, and else by those that are
+  asked after it has come. Whether the version before it could be seen is counted when
+  it comes, since until then people looked at that one.
+* An audit that is asked again of somebody else is counted once, with its first sure
+  answer: what the second person says neither adds a pair nor changes one.
 * An audit that is out while a later one has been answered counts as unsure: if hard
   ones could be left lying, the certificate would be too good.
 """
@@ -43,7 +50,7 @@ FIRST_LOOK = 10
 MOST_POINTS = 50
 
 __all__ = ["answered_audits", "choose_audits", "count_wrong", "final_certificate"]
-__all__ += ["live_certificate"]
+__all__ += ["groups_of", "judging_audits", "live_certificate", "n_wrong"]
 
 
 def answered_audits(
@@ -74,7 +81,31 @@ def answered_audits(
     return index, t
 
 
-def count_wrong(model: Any, X: PointsLike, ledger: Ledger) -> tuple[int, int]:
+def groups_of(model: Any, X: PointsLike, rows: Ints) -> dict[int, Any]:
+    """Return what a model says of some points, by their row numbers.
+
+    Parameters
+    ----------
+    model : object
+        The model.
+    X : points
+        All points.
+    rows : ndarray of int
+        Row numbers of some of them.
+
+    Returns
+    -------
+    dict
+    """
+    if not len(rows):
+        return {}
+    group = np.asarray(on_host(model.predict(take_rows(X, rows))))
+    return dict(zip(rows.tolist(), group.tolist(), strict=True))
+
+
+def count_wrong(
+    model: Any, X: PointsLike, ledger: Ledger, groups: dict[int, Any] | None = None
+) -> tuple[int, int]:
     """Return how many audits were answered, and how many a model gets wrong.
 
     Parameters
@@ -85,17 +116,70 @@ def count_wrong(model: Any, X: PointsLike, ledger: Ledger) -> tuple[int, int]:
         All points.
     ledger : Ledger
         What was asked and answered.
+    groups : dict, optional
+        What it says of some of the points, if that is known already.
 
     Returns
     -------
     n_audits, n_wrong : int
     """
     index, t = answered_audits(ledger.audits(), ledger.audit_answers())
-    if not len(t):
-        return 0, 0
-    group = np.asarray(on_host(model.predict(take_rows(X, index.ravel()))))
-    says = np.where(np.equal(*group.reshape(-1, 2).T), 1, -1)
-    return len(t), int(np.sum(says == -t))
+    return len(t), n_wrong(model, X, index, t, groups)
+
+
+def n_wrong(
+    model: Any,
+    X: PointsLike,
+    index: Ints,
+    t: Floats,
+    groups: dict[int, Any] | None = None,
+) -> int:
+    """Return how many of some audits a model gets wrong.
+
+    Parameters
+    ----------
+    model, X, groups
+        As for :func:`count_wrong`.
+    index, t : ndarray
+        As :func:`answered_audits` returns them.
+
+    Returns
+    -------
+    int
+    """
+    groups = groups or {}
+    missing = [row for row in index.ravel().tolist() if row not in groups]
+    groups = groups | groups_of(model, X, np.array(missing, dtype=np.intp))
+    says = np.array(
+        [1 if groups[i] == groups[j] else -1 for i, j in index.tolist()], dtype=float
+    )
+    return int(np.sum(says == -t))
+
+
+def judging_audits(ledger: Ledger) -> tuple[Ints, Floats]:
+    """Return the audits by which the last version of the model is judged.
+
+    All of them; but those asked after it alone, if it was learned out of turn; and none
+    before ten are answered.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        What was asked and answered.
+
+    Returns
+    -------
+    index, t : ndarray
+        As of :func:`answered_audits`.
+    """
+    audits, said, last = ledger.audits(), ledger.audit_answers(), ledger.learned[-1]
+    index, t = answered_audits(audits, said)
+    first = 0 if last.on_time else last.n_questions
+    counts = np.array([q.number >= first for q in audits[: len(t)]], dtype=bool)
+    # Ten that are answered, and not ten up to the last answered one: whoever reads the
+    # answers later counts the versions that were shown by these.
+    counts &= len(said) >= FIRST_LOOK
+    return index[counts], t[counts]
 
 
 def choose_audits(
@@ -156,20 +240,14 @@ def live_certificate(
     """
     if not ledger.learned:
         return None
-    audits, last = ledger.audits(), ledger.learned[-1]
+    index, t = judging_audits(ledger)
+    if not len(t):
+        return None
     # Counted by the audits that were ever answered: whoever takes one back to get below
     # ten, and answers it again, has seen a version.
     n_shown = sum(
         max(later.n_audits, later.n_seen) >= FIRST_LOOK for later in ledger.learned[1:]
     )
-    index, t = answered_audits(audits, ledger.audit_answers())
-    if len(t) < FIRST_LOOK:
-        return None
-    if not last.on_time:
-        later = np.array([q.number >= last.n_questions for q in audits[: len(t)]])
-        index, t = index[later], t[later]
-        if not len(t):
-            return None
     level = live_confidence(confidence, n_shown + 1)
     found = certify(
         model, Pairs(X, index), t, confidence=level, anytime=True, **options

@@ -3,6 +3,9 @@
 Everything that an interview decides depends on its parameters, its points and this
 list alone, so that one that is stored and read again goes on with the same questions.
 Nothing is ever deleted from the list: whoever takes an answer back adds a line.
+
+What the list says is kept in a summary as the lines come
+(:class:`~pairlearn.ask.summary.Summary`), so that no question passes over all of them.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.ask.question import AUDIT, LEARN, Question
+from pairlearn.ask.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,9 +58,13 @@ class Learned:
     on_time : bool
         Whether it was learned when it was time to, and not when somebody wished.
     n_questions : int
-        How many questions had been asked.
+        How many questions had been asked when it took the place of the one before.
     n_seen : int
-        How many audits had ever been answered, also if that was taken back.
+        How many audits had ever been answered then, also if that was taken back.
+    upto : int
+        How many lines of the ledger were known when learning began.
+    n_asked : int
+        How many questions had been asked when learning began.
     """
 
     answers: dict[int, int]
@@ -66,6 +74,8 @@ class Learned:
     on_time: bool
     n_questions: int
     n_seen: int = 0
+    upto: int = 0
+    n_asked: int = 0
 
 
 @dataclass
@@ -90,6 +100,8 @@ class Ledger:
         How many audits judge the final model.
     plan : dict or None
         Which pairs these are, and how they were drawn, if the model chose them.
+    summary : Summary
+        What is asked for all the time, from the lines so far.
 
     Examples
     --------
@@ -113,7 +125,7 @@ class Ledger:
     frozen_at: int | None = None
     n_final: int = 0
     plan: dict[str, Any] | None = None
-    _seen: set[tuple[int, int]] = field(default_factory=set)
+    summary: Summary = field(default_factory=Summary, compare=False, repr=False)
 
     @classmethod
     def read(cls, events: Iterable[list[Any]]) -> Ledger:
@@ -143,7 +155,9 @@ class Ledger:
             raise ValueError(f"question {number} is asked out of order")
         q = question
         self.questions[number] = self.open[number] = q
-        self.events.append(["ask", number, q.left, q.right, q.purpose, q.target])
+        self.summary.asked(q)
+        line = ["ask", number, q.left, q.right, q.purpose, q.target]
+        self.events.append([*line, q.why] if q.why else line)
 
     def answer(self, number: int, said: int, who: str | None = None) -> None:
         """Note an answer."""
@@ -163,9 +177,8 @@ class Ledger:
                 f"question {number} was withdrawn, so its answer is not expected"
             )
         question = self.open.pop(number)
-        self.answers[number] = Answer(question, said, who)
-        if question.purpose == AUDIT:
-            self._seen.add(question.pair)
+        answer = self.answers[number] = Answer(question, said, who)
+        self.summary.answered(answer)
         self.events.append(["answer", number, said, who])
 
     def undo(self, number: int) -> None:
@@ -173,7 +186,9 @@ class Ledger:
         self.refuse_unknown(number)
         if number not in self.answers:
             raise ValueError(f"question {number} has no answer to take back")
-        self.open[number] = self.answers.pop(number).question
+        answer = self.answers.pop(number)
+        self.open[number] = answer.question
+        self.summary.undone(answer, self.answers)
         self.events.append(["undo", number])
 
     def withdraw(self, number: int) -> None:
@@ -181,17 +196,71 @@ class Ledger:
         self.refuse_unknown(number)
         if number not in self.open:
             raise ValueError(f"question {number} is not open")
-        del self.open[number]
+        self.summary.withdrawn(self.open.pop(number))
         self.events.append(["withdraw", number])
 
     def learn(
-        self, expected_error: float, n_audits: int, n_wrong: int, on_time: bool
+        self,
+        expected_error: float,
+        n_audits: int,
+        n_wrong: int,
+        on_time: bool,
+        upto: int | None = None,
     ) -> None:
-        """Note that a model was learned from the answers so far."""
+        """Note that a model was learned.
+
+        Parameters
+        ----------
+        expected_error, n_audits, n_wrong, on_time
+            As of :class:`Learned`.
+        upto : int, optional
+            How many lines were known when learning began; None, as in states that were
+            stored before learning could take its time: all so far.
+        """
+        now = len(self.events)
+        upto = now if upto is None else upto
+        first = self.learned[-1].upto if self.learned else 0
+        if type(upto) is not int or not first <= upto <= now:
+            raise ValueError(
+                f"a model that has learned from the first {upto!r} lines cannot come "
+                f"after {now} lines, of which an earlier one knew {first}"
+            )
         figures = expected_error, n_audits, n_wrong, on_time
-        counts = len(self.questions), len(self._seen)
-        self.learned.append(Learned(self.teaching(), *figures, *counts))
-        self.events.append(["learn", *figures])
+        answers, n_asked = self.known_at(upto)
+        counts = len(self.questions), len(self.summary.seen), upto, n_asked
+        self.learned.append(Learned(answers, *figures, *counts))
+        self.summary.learned(self.learned[-1])
+        self.events.append(["learn", *figures, upto])
+
+    def known_at(self, upto: int) -> tuple[dict[int, int], int]:
+        """Return what could be learned from after so many lines.
+
+        Parameters
+        ----------
+        upto : int
+            How many lines.
+
+        Returns
+        -------
+        answers : dict
+            As :meth:`teaching` was then.
+        n_asked : int
+            How many questions had been asked.
+        """
+        if upto == len(self.events):
+            return self.teaching(), len(self.questions)
+        answers: dict[int, int] = {}
+        n_asked = 0
+        for what, *values in self.events[:upto]:
+            if what == "ask":
+                n_asked += 1
+            elif what == "undo":
+                answers.pop(values[0], None)
+            elif what == "answer":
+                number, said, _ = values
+                if said and self.questions[number].purpose == LEARN:
+                    answers[number] = said
+        return answers, n_asked
 
     def freeze(self, n_audits: int, plan: dict[str, Any] | None = None) -> None:
         """Note that learning has ended."""
@@ -206,31 +275,28 @@ class Ledger:
 
     def teaching(self) -> dict[int, int]:
         """Return the answers that a model may learn from, by number."""
-        return {
-            number: answer.said
-            for number, answer in self.answers.items()
-            if answer.said and answer.question.purpose == LEARN
-        }
+        return dict(self.summary.teaching)
 
     def audits(self) -> list[Question]:
         """Return the audits that were asked, in order; of a repeated one, the first."""
-        found: dict[tuple[int, int], Question] = {}
-        for question in self.questions.values():
-            if question.purpose == AUDIT:
-                found.setdefault(question.pair, question)
-        return list(found.values())
+        return list(self.summary.audits.values())
 
     def audit_answers(self) -> dict[tuple[int, int], int]:
-        """Return what was said of each audited pair; the last word counts.
+        """Return what was said of each audited pair: the first sure answer stands.
 
-        Somebody who was unsure does not take back what another one said.
+        Somebody who was unsure does not take back what another one said, nor does a
+        second opinion: the pair is counted once, with the answer of one person, whose
+        chance of being wrong is what a certificate takes into account. The first is the
+        one to the question that was asked first, so that a person's correction of an
+        answer takes its place, whoever has answered meanwhile. Only where the first was
+        unsure does the second one count: which pairs are asked twice is drawn without
+        looking at any answer or model.
         """
-        found: dict[tuple[int, int], int] = {}
-        for answer in self.answers.values():
-            if answer.question.purpose == AUDIT:
-                pair = answer.question.pair
-                found[pair] = answer.said or found.get(pair, 0)
-        return found
+        return {
+            pair: next((said for _, said in sorted(answers.items()) if said), 0)
+            for pair, answers in self.summary.audit_answers.items()
+            if answers
+        }
 
     def refuse_unknown(self, number: int) -> None:
         """Refuse a question that was never asked."""
@@ -241,7 +307,9 @@ class Ledger:
             )
 
     def _ask_again(self, *values: Any) -> None:
-        number, left, right, purpose, target = values
+        number, left, right, purpose, target, *rest = values
+        if len(rest) > 1 or not all(isinstance(why, str) for why in rest):
+            raise ValueError(f"question {number} of the state is damaged: {rest!r}")
         if purpose not in (LEARN, AUDIT):
             raise ValueError(f"question {number} has the purpose {purpose!r}")
         targets = (left, right) if purpose == LEARN else (-1,)
@@ -250,7 +318,7 @@ class Ledger:
                 f"question {number} of the state is damaged: {left!r} and {right!r}, "
                 f"about {target!r}"
             )
-        self.ask(Question(number, left, right, purpose, target))
+        self.ask(Question(number, left, right, purpose, target, *rest))
 
 
 _LINES: dict[str, Any] = {

@@ -13,13 +13,14 @@ about an asked point is weighed against the answers about it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
+from pairlearn.ask.enough import some_answers
 from pairlearn.ask.scores import Scores, embed
 from pairlearn.data.containers import on_host, take_rows
 from pairlearn.data.pairs import Pairs
@@ -39,6 +40,9 @@ _FIRST_GUESS = 0.02
 # With fewer answers than this, points that nobody was asked about tell most; where
 # answers may be wrong, it takes more of them.
 FEW, FEW_WRONG = 30, 100
+# Of more answers than this, so many are learned from, which takes about ten seconds on
+# one core; where answers may be wrong, fewer do.
+MOST, MOST_WRONG = 3000, 1500
 # Points that shape features, and points whose neighbours are known.
 _SHAPING, _NEIGHBOURS = 2000, 1500
 # A point whose likeliest class is less likely than this is asked about again, up to so
@@ -60,12 +64,15 @@ class Lesson:
         The rate of wrong answers, given or estimated.
     doubtful : list of int
         Row numbers of points whose answers are not believed, most doubtful first.
+    groups : dict
+        What the model says of the points of audits, by their row numbers.
     """
 
     model: Any
     scores: Scores
     noise: float
     doubtful: list[int]
+    groups: dict[int, Any] = field(default_factory=dict)
 
     @property
     def expected_error(self) -> float:
@@ -134,7 +141,12 @@ class Teacher:
         return embed(self.points, seed=self.random_state)
 
     def teach(self, index: Ints, said: Floats) -> Lesson:
-        """Learn from answers.
+        """Learn from answers; of very many, from some.
+
+        More than 3,000 answers (1,500 where answers may be wrong) are not learned from
+        all at once, as that would take minutes: the most recent ones are, and random
+        ones of the others (:func:`~pairlearn.ask.enough.some_answers`). An estimator
+        that was given learns from all; which answers are doubtful is found by some.
 
         Parameters
         ----------
@@ -149,6 +161,11 @@ class Teacher:
         """
         place = np.full(self.X.shape[0], -1)
         place[self.candidates] = np.arange(len(self.candidates))
+        answered = place[index[(place[index] >= 0).all(axis=1)]]
+        all_pairs, all_said = Pairs(self.X, index), said
+        most = MOST if self.noise is None else MOST_WRONG
+        some = some_answers(index, most, self.random_state)
+        index, said = index[some], said[some]
         inside = (place[index] >= 0).all(axis=1)
         places, sure = place[index[inside]], said[inside]
         asked = np.unique(places)
@@ -183,16 +200,18 @@ class Teacher:
             doubtful = self.candidates[near[_doubted(beliefs, places, near)]].tolist()
         if learned is not None:
             model: Any = learned.model
+        elif self.estimator is not None:
+            model = clone(self.estimator).fit(all_pairs.compact(), all_said)
         else:
             model = self._fit(Pairs(self.X, index).compact(), said)
         self._name(model)
         proba = model.predict_proba(take_rows(self.X, self.candidates))
-        scores = Scores.of(np.asarray(on_host(proba)), self.features, asked)
+        scores = Scores.of(
+            np.asarray(on_host(proba)), self.features, np.unique(answered)
+        )
         return Lesson(model, scores, noise, doubtful)
 
     def _fit(self, pairs: Pairs, said: Floats) -> Any:
-        if self.estimator is not None:
-            return clone(self.estimator).fit(pairs, said)
         model = PairClassifier(
             n_classes=self.n_classes,
             noise=self.noise,

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
     from pairlearn.trust.beliefs import Beliefs
 
-__all__ = ["class_chances", "choose_partner", "point_to_ask_again"]
+__all__ = ["choose_partner", "class_chances", "point_to_ask_again", "some_anchors"]
 
 _NEAR = 5
+# Of more points than this of one class, so many are looked at.
+_MOST_ANCHORS = 500
 # A class with less than this is ruled out, and one with more than 1 - this is settled.
 _RULED_OUT = 0.2
 # A belief below this is asked about again if answers may be wrong, so many times.
@@ -66,6 +68,36 @@ def class_chances(
     return np.asarray(chances / chances.sum())
 
 
+def some_anchors(beliefs: Beliefs) -> list[Ints]:
+    """Return points that others may be compared with, of each class in ascending order.
+
+    Of a class with very many that are certain enough, 500 are taken, evenly from the
+    most to the least certain: some of these are near every point.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        What the answers say.
+
+    Returns
+    -------
+    list of ndarray of int
+
+    Examples
+    --------
+    >>> from pairlearn.trust.beliefs import believe
+    >>> some_anchors(believe([(7, 1), (1, 2)], [1, -1], n_classes=2))
+    [array([1, 7]), array([2])]
+    """
+    found = []
+    for points in beliefs.anchors():
+        if len(points) > _MOST_ANCHORS:
+            at = np.linspace(0, len(points) - 1, _MOST_ANCHORS).astype(np.intp)
+            points = points[at]
+        found.append(np.sort(points))
+    return found
+
+
 def choose_partner(
     target: int,
     beliefs: Beliefs,
@@ -75,6 +107,8 @@ def choose_partner(
     probability: Floats | None = None,
     again: bool = False,
     ruled_out: float = _RULED_OUT,
+    times: Ints | None = None,
+    anchors: list[Ints] | None = None,
 ) -> int | None:
     """Return the point to compare a target with, or None if its class is known.
 
@@ -97,6 +131,10 @@ def choose_partner(
         A class with a smaller chance, once there are answers about the target, is not
         asked about. With wrong answers at rate e,
         a little more than e.
+    times : ndarray of shape (n_points,), optional
+        In how many of the pairs each point is, if that is known already.
+    anchors : list of ndarray, optional
+        What :func:`some_anchors` returned for the beliefs, if that is known already.
 
     Returns
     -------
@@ -123,13 +161,18 @@ def choose_partner(
     if left.sum() < 2 and not again:
         return None
     index = np.asarray(index, dtype=np.int64).reshape(-1, 2)
-    mine = index[(index == target).any(axis=1)].ravel()
-    times = np.bincount(index.ravel(), minlength=len(Z))
-    anchors = beliefs.anchors()
+    if times is None:
+        times = np.bincount(index.ravel(), minlength=len(Z))
+    mine = np.zeros(0, dtype=np.int64)
+    if times[target]:
+        mine = index[(index == target).any(axis=1)].ravel()
+    anchors = anchors or some_anchors(beliefs)
     for c in np.argsort(-chances[: beliefs.n_established], kind="stable"):
         if not (left[c] or again):
             continue
-        free = np.setdiff1d(anchors[c], np.append(mine, target))
+        free = anchors[c]
+        if len(mine) or target in free:
+            free = free[~np.isin(free, np.append(mine, target))]
         if len(free):
             distance = np.linalg.norm(Z[free] - Z[target], axis=1)
             near = free[np.argsort(distance, kind="stable")[:_NEAR]]

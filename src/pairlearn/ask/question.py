@@ -11,6 +11,16 @@ __all__ = ["AUDIT", "LEARN", "Question", "as_answer"]
 
 LEARN, AUDIT = "learn", "audit"
 
+# Why a question is asked.
+TO_JUDGE = "to judge the model"
+TO_FIND_KINDS = "to find the kinds"
+TO_LEARN = "to learn most"
+AT_RANDOM = "drawn at random"
+WAS_UNSURE = "second opinion: somebody was unsure"
+IN_DOUBT = "second opinion: the answer is in doubt"
+RANDOM_CHECK = "second opinion: a random check"
+BROUGHT = "brought along"
+
 _WORDS = {"same": 1, "different": -1, "unsure": 0}
 
 
@@ -29,11 +39,14 @@ class Question:
         person who answers.
     target : int
         The point that the question is about; -1 for an audit, which is about both.
+    why : str
+        Why it is asked, in words; empty in states that were stored before there were
+        any. Do not show it to the person who answers.
 
     Examples
     --------
     >>> Question(0, 12, 7, "learn", 7)
-    Question(number=0, left=12, right=7, purpose='learn', target=7)
+    Question(number=0, left=12, right=7, purpose='learn', target=7, why='')
     """
 
     number: int
@@ -41,6 +54,7 @@ class Question:
     right: int
     purpose: str = LEARN
     target: int = -1
+    why: str = ""
 
     @property
     def partner(self) -> int:

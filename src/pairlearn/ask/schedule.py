@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pairlearn.ask.ledger import Ledger
 
-__all__ = ["has_to_forget", "is_time", "last_step"]
+__all__ = ["has_to_forget", "is_time", "last_on_time", "last_step"]
 
 # The first model is learned from so many answers, and a new one after so many more, or
 # after this share of more.
@@ -23,23 +23,21 @@ def is_time(ledger: Ledger) -> bool:
 
     Versions that somebody wished for do not move the time of the others.
     """
-    answers = ledger.teaching()
-    before = [len(v.answers) for v in ledger.learned if v.on_time]
-    now = last_step(len(answers))
-    return _has_both(answers) and now > max(map(last_step, before), default=0)
+    sums = ledger.summary
+    return sums.has_both and last_step(len(sums.teaching)) > last_on_time(ledger)
+
+
+def last_on_time(ledger: Ledger) -> int:
+    """Return the last step at which a model was learned when it was time to."""
+    return last_step(
+        max((len(v.answers) for v in ledger.learned if v.on_time), default=0)
+    )
 
 
 def has_to_forget(ledger: Ledger) -> bool:
     """Tell whether an answer that the model has learned from has been taken back."""
-    answers, learned = ledger.teaching(), ledger.learned
-    if not learned or not _has_both(answers):
-        return False
-    return not learned[-1].answers.items() <= answers.items()
-
-
-def _has_both(answers: dict[int, int]) -> bool:
-    """Tell whether there are answers of both kinds."""
-    return len(set(answers.values())) == 2
+    sums = ledger.summary
+    return bool(ledger.learned and sums.has_both and sums.forgotten)
 
 
 def last_step(n_answers: int) -> int:

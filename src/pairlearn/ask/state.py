@@ -17,7 +17,12 @@ __all__ = ["check_state", "mark_of_points", "mark_of_rows"]
 _PARTS = ("format", "points", "parameters", "events")
 
 
-def check_state(state: Any, form: int, known: Iterable[str]) -> dict[str, Any]:
+def check_state(
+    state: Any,
+    form: int,
+    known: Iterable[str],
+    later: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     """Return the parameters in a stored state, or say what is wrong with it.
 
     Parameters
@@ -28,6 +33,8 @@ def check_state(state: Any, form: int, known: Iterable[str]) -> dict[str, Any]:
         The format that this version writes.
     known : iterable of str
         Names of parameters.
+    later : dict, optional
+        Values of parameters that came later, for states that were stored before.
 
     Returns
     -------
@@ -54,7 +61,7 @@ def check_state(state: Any, form: int, known: Iterable[str]) -> dict[str, Any]:
     for name, kind in (("parameters", dict), ("events", list)):
         if name in state and not isinstance(state[name], kind):
             raise ValueError(f"the state is damaged: {name!r} is not a {kind.__name__}")
-    parameters = dict(state.get("parameters", {}))
+    parameters = (later or {}) | dict(state.get("parameters", {}))
     strange = sorted(set(parameters) - set(known))
     if not strange:
         missing += [name for name in known if name not in parameters]

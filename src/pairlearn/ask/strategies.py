@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
+from pairlearn.ask.outlook import NoCandidateLeftError, Outlook
+from pairlearn.ask.question import AT_RANDOM, TO_LEARN
 from pairlearn.ask.scores import Scores
 from pairlearn.data.checks import check_choice
 
@@ -46,13 +48,6 @@ __all__ = [
 # Points that stand for all when distances are summed, and candidates that are tried.
 _SAMPLE = 1000
 _TRIED = 500
-# Candidates, the best ones without the questions that are out, that are looked at with
-# these: of the others, none is likely to become the best.
-_SHORTLIST = 2000
-
-
-class NoCandidateLeftError(ValueError):
-    """There is no candidate left that has not been asked about."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +61,8 @@ class View:
         distances, and their products are prior covariances.
     scores : Scores or None
         Computed once for each model; None before the first (then
-        :meth:`~pairlearn.ask.scores.Scores.before` is computed at every question, which
-        takes long for very many candidates: better give that).
+        :meth:`~pairlearn.ask.scores.Scores.before` is computed, unless an outlook is
+        given).
     asked : ndarray of int
         Candidates asked about so far, answered or not, in order.
     since : int
@@ -78,6 +73,11 @@ class View:
         Number of classes.
     rng : Generator
         Depends on the seed and on the number of the question only.
+    outlook : Outlook or None
+        What candidates settle by :attr:`known_scores`, kept from question to question;
+        None: it is computed.
+    hurry : bool
+        Whether so many questions are wanted that they cannot be weighed one by one.
     """
 
     Z: Floats
@@ -87,6 +87,8 @@ class View:
     n_answers: int
     n_classes: int
     rng: np.random.Generator
+    outlook: Outlook | None = None
+    hurry: bool = False
 
     @property
     def free(self) -> Ints:
@@ -117,11 +119,16 @@ class View:
         """The scores, or those before there is a model."""
         if self.scores is not None:
             return self.scores
+        if self.outlook is not None:
+            return self.outlook.scores
         return Scores.before(self.Z, self.n_classes)
 
 
 class Strategy(Protocol):
     """Chooses the candidate to ask about next.
+
+    One that also has a method ``pick(view)``, which returns the candidate and a reason
+    in words, is asked for that instead.
 
     Attributes
     ----------
@@ -152,6 +159,10 @@ class Random:
     def choose(self, view: View) -> int:
         """Return the candidate to ask about next."""
         return int(view.rng.choice(view.free))
+
+    def pick(self, view: View) -> tuple[int, str]:
+        """Return the candidate to ask about next, and why."""
+        return self.choose(view), AT_RANDOM
 
 
 class Explore:
@@ -230,14 +241,10 @@ class Informative:
 
     def choose(self, view: View) -> int:
         """Return the candidate to ask about next."""
-        free, scores = view.free, view.known_scores
-        none = np.zeros(0, dtype=np.intp)
-        if len(free) > _SHORTLIST:
-            gain = scores.gains(view.Z, free, none)
-            best = np.argpartition(-gain, _SHORTLIST)[:_SHORTLIST]
-            free = free[np.sort(best)]
-        gain = scores.gains(view.Z, free, view.out)
-        return int(free[np.argmax(gain)])
+        outlook = view.outlook or Outlook(view.known_scores, view.Z)
+        if view.hurry:
+            return outlook.some(view.asked, view.rng)
+        return outlook.best(view.asked)
 
 
 class Mixed:
@@ -263,9 +270,13 @@ class Mixed:
 
     def choose(self, view: View) -> int:
         """Return the candidate to ask about next."""
+        return self.pick(view)[0]
+
+    def pick(self, view: View) -> tuple[int, str]:
+        """Return the candidate to ask about next, and why."""
         if view.rng.random() < self.random_share:
-            return Random().choose(view)
-        return Informative().choose(view)
+            return Random().choose(view), AT_RANDOM
+        return Informative().choose(view), TO_LEARN
 
 
 def _draw(rng: np.random.Generator, rows: Ints, most: int) -> Ints:
