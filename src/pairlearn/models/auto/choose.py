@@ -15,7 +15,7 @@ from pairlearn.models.auto.columns import VIEWS, ColumnView
 from pairlearn.models.auto.ensemble import Ensemble, Member
 from pairlearn.models.auto.joint import JointLikelihood
 from pairlearn.models.auto.kernels import Kernel
-from pairlearn.models.auto.likelihood import PairLikelihood
+from pairlearn.models.auto.likelihood import CERTAIN, PairLikelihood
 from pairlearn.models.auto.path import refine
 from pairlearn.models.auto.several import fit_several
 from pairlearn.models.auto.smooth import (
@@ -271,7 +271,7 @@ class Chooser:
             answers[tested] / self.folds.n_deals
             for answers in (self.problem.same, self.problem.different)
         )
-        held_out = HeldOut(same, different, rates)
+        held_out = HeldOut(same, different, self.problem.rates_of(rates, tested))
         return self._with_points(held_out) if len(self.folds.points) else held_out
 
     def likelihood(self, rates: Rates) -> PairLikelihood | JointLikelihood:
@@ -406,10 +406,17 @@ class Chooser:
         # A point counts as much as the answers about it do on average.
         judged = total[points] / times[points] / self.folds.n_deals
         n_pairs = len(held_out.same)
+        rates = held_out.rates
+        if problem.wrong is not None:
+            r1, r0 = (
+                np.append(rate, np.full(len(points), sure))
+                for rate, sure in zip(rates, CERTAIN, strict=True)
+            )
+            rates = r1, r0
         return HeldOut(
             np.concatenate([held_out.same, judged]),
             np.concatenate([held_out.different, np.zeros(len(points))]),
-            held_out.rates,
+            rates,
             np.arange(n_pairs + len(points)) >= n_pairs,
         )
 
@@ -426,9 +433,12 @@ class Chooser:
         if n_classes > 2:
             return np.asarray(mean)
         # Two classes: the answers alone give the prior, up to a swap.
-        r1, r0 = held_out.rates
-        total = self.problem.same.sum() + self.problem.different.sum()
-        share = (self.problem.same.sum() / total - r0) / (r1 - r0)
+        if self.problem.wrong is not None:
+            share = self.problem.share_same
+        else:
+            r1, r0 = held_out.rates
+            total = self.problem.same.sum() + self.problem.different.sum()
+            share = (self.problem.same.sum() / total - r0) / (r1 - r0)
         prior = float(prior_from_same_rate(np.clip(share, 0.5, 1.0)))
         sizes = np.array([1 - prior, prior])
         return sizes if mean[1] >= mean[0] else sizes[::-1]

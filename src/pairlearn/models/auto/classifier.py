@@ -25,13 +25,16 @@ from pairlearn.models.auto.likelihood import CERTAIN, Labels
 from pairlearn.models.auto.problem import Problem
 from pairlearn.models.auto.stack import estimate_rates
 from pairlearn.models.auto.table import Candidates
+from pairlearn.models.auto.with_people import Turns, weighed
+from pairlearn.people.crowd import check_annotators, gather
+from pairlearn.people.rates import rates_of_people
 from pairlearn.trust.certificate import (
     Certificate,
     certificate_from_points,
     make_certificate,
 )
 from pairlearn.trust.more_kinds import two_kinds_evidence
-from pairlearn.trust.noise import Noise, as_noise, rates_of
+from pairlearn.trust.noise import RIGHT, Noise, as_noise, rates_of
 from pairlearn.trust.sample_checks import MoreKindsError, refuse_more_kinds
 
 if TYPE_CHECKING:
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from pairlearn.models.auto.kinds import Kinds
     from pairlearn.models.auto.likelihood import Rates
     from pairlearn.models.base import Answered
+    from pairlearn.people.crowd import Crowd
+    from pairlearn.people.rates import PeopleRates
     from pairlearn.trust.assignment import Assignment
 
     # Points, and the numbers of their classes.
@@ -138,6 +143,11 @@ class PairClassifier(AveragedClassifier):
         of wrong answers lies, by the models and by cycles of answers that cannot be all
         right, at 95 % confidence. It takes the models' probabilities for right. None
         otherwise.
+    people_ : PeopleRates or None
+        With `annotators`, what is known of each person: how often they say "same" of
+        pairs that are the same and of others, with intervals, and who seems to answer
+        at random or the wrong way round. `flip_rates_` are then the means over all
+        answers.
     log_likelihood_ : float
         Mean log-likelihood of a held-out answer under the calibrated average.
     assignment_ : Assignment or None
@@ -170,10 +180,11 @@ class PairClassifier(AveragedClassifier):
     *Not guaranteed:* that an ensemble is the best one; that the number of classes that
     "auto" finds is right (a class that few answers are about, or that the features do
     not tell from another, goes unnoticed); that estimated flip rates are
-    the true ones (wrong answers of both kinds alike look much like classes that
-    overlap, and are seldom noticed: give their rate if it is known); the certificate,
-    which is an estimate: the models of the folds had fewer pairs, and the weights of
-    the average were chosen with the same answers. It counts wrong answers that went
+    the true ones (where pairs share no point, wrong answers of both kinds alike look
+    much like classes that overlap, and are seldom noticed: give their rate if it is
+    known, have some pairs answered twice, or say who answered); the certificate, which
+    is an estimate: the models of the folds had fewer pairs, and the weights of the
+    average were chosen with the same answers. It counts wrong answers that went
     unnoticed as errors; where rates are to be estimated, its interval begins at 0, and
     its upper end is for all rates below 1/2.
     Pairs that share very many points cannot be split so that folds share none; then
@@ -235,6 +246,7 @@ class PairClassifier(AveragedClassifier):
         groups: ArrayLike | None = None,
         unlabeled: PointsLike | None = None,
         shaping: PointsLike | None = None,
+        annotators: ArrayLike | None = None,
     ) -> Self:
         """Learn from pairs and answers, and from other points if there are any.
 
@@ -267,6 +279,11 @@ class PairClassifier(AveragedClassifier):
             bent, and which directions count. With few pairs, of which most are about
             chosen points, the others show better how points are spread; with random
             pairs nothing is gained. Of more than 4,000, as many are drawn.
+        annotators : array-like of shape (n_pairs,), optional
+            Who gave each answer: names or numbers. How often each person is right is
+            then found together with the models (see `people_`), and each answer counts
+            for what it is worth. A pair may occur several times, answered by several
+            people. This needs ``noise="auto"``.
 
         Returns
         -------
@@ -274,6 +291,9 @@ class PairClassifier(AveragedClassifier):
         """
         rates = self._check_parameters()
         estimated = rates is None
+        named = None
+        if annotators is not None:
+            named = self._check_annotators(annotators, len(as_pairs(pairs)))
         given = self._validate_fit(pairs, t, sample_weight)
         joined = None
         if groups is not None:
@@ -295,6 +315,13 @@ class PairClassifier(AveragedClassifier):
         rng = check_random_state(self.random_state)
         # Weights are relative; together they count as the pairs that they are worth.
         weight = given.weight * given.weight.sum() / (given.weight @ given.weight)
+        crowd: Crowd | None = None
+        first = np.arange(len(weight))
+        if named is not None:
+            first, crowd = gather(given.pairs.index, given.t, *named, weight)
+            given, weight = given.part(first), np.ones(len(first))
+            joined = None if joined is None else joined[first]
+            weight[np.bincount(crowd.pair, crowd.weight, len(first)) == 0] = 0.0
         rows = np.flatnonzero(weight > 0)
         if len(rows) > self.max_pairs:
             rows = np.sort(rng.permutation(rows)[: self.max_pairs])
@@ -315,22 +342,43 @@ class PairClassifier(AveragedClassifier):
             others = self._draw_unlabeled(others, rng)
             chooser.add_smooth_trials(others, self.n_components, rng)
         self.flip_rate_interval_: tuple[float, float] | None = None
+        self.people_: PeopleRates | None = None
+        to_count: Floats | None = None
+        told: Rates | None = None
         things = None if joined is None else joined.index[rows]
-        choice, rates = self._settle_kinds(chooser, rates, given, things)
+        turns = None
+        if crowd is not None:
+            crowd = crowd.part(rows)
+            turns = Turns(crowd, part, chooser)
+            rates = CERTAIN
+        choice, rates = self._settle_kinds(chooser, rates, given, things, turns)
         folds = choice.folds
         ensemble = choice.ensemble
+        everything = None
         if len(part) < len(rows):
-            ensemble = refit(ensemble, self._problem(given, labels), rates)
+            everything = self._problem(given, labels)
+        if crowd is not None and turns is not None:
+            if everything is not None:
+                coins = turns.with_others(given.pairs, ensemble)
+                everything = weighed(everything, crowd, coins)
+            self.people_ = rates_of_people(crowd, turns.coins)
+            sample, to_count, told = turns.to_judge(sample)
+        if everything is not None:
+            ensemble = refit(ensemble, everything, rates)
         self._ensemble = ensemble
         self._order = np.arange(self.n_classes_)
         self._record(choice, rates, folds, estimated=estimated)
-        judged = Judged.of(choice, chooser.problem, sample, in_folds)
+        if self.people_ is not None:
+            self.flip_rates_ = self.people_.mean_rates
+        judged = Judged.of(choice, chooser.problem, sample, in_folds, to_count)
         self.certificate_: Certificate | None = None
         # What models of other folds say of some pairs, by the numbers of these.
         self._held_out: tuple[Ints, Floats] | None = None
         if folds.honest and self.n_classes_ == 2:
-            self._held_out = rows[part[judged.rows[judged.usable]]], judged.says
-            self._certify(judged, estimated=estimated)
+            numbers = first[rows[part[judged.rows[judged.usable]]]]
+            self._held_out = numbers, judged.says
+            noise = Noise("unknown", told or rates_of(self))
+            self._certify(judged, noise if estimated else as_noise(self.noise))
         return self._settle(judged, given.pairs.X, labels)
 
     def _check_parameters(self) -> Rates | None:
@@ -345,6 +393,17 @@ class PairClassifier(AveragedClassifier):
         if isinstance(rates, str):
             return None
         return CERTAIN if rates is None else _bounded(rates)
+
+    def _check_annotators(
+        self, annotators: ArrayLike, n_answers: int
+    ) -> tuple[tuple[str, ...], Ints]:
+        """Return the names of people, and who gave each answer."""
+        if self.noise != "auto":
+            raise ValueError(
+                "with annotators, how often each person is wrong is estimated, which "
+                f"noise={self.noise!r} contradicts; leave one of both out"
+            )
+        return check_annotators(annotators, n_answers)
 
     def _check_labeled(self, labeled: tuple[PointsLike, ArrayLike]) -> Labelled:
         """Return labelled points and the numbers of their classes."""
@@ -390,18 +449,22 @@ class PairClassifier(AveragedClassifier):
         rates: Rates | None,
         given: Answered,
         things: Ints | None,
+        turns: Turns | None,
     ) -> tuple[Choice, Rates]:
         """Choose, and find first how many classes there are if nobody says."""
         kinds: Kinds | None = None
+        choose = self._choose if turns is None else turns.choose
+        if turns is not None:
+            given = given._replace(t=turns.first_answers())
         if self._asks_how_many:
             evidence = two_kinds_evidence(
                 given.pairs, given.t, rates or CERTAIN, things
             )
-            kinds, choice, rates = settle_kinds(chooser, rates, evidence, self._choose)
+            kinds, choice, rates = settle_kinds(chooser, rates, evidence, choose)
             if kinds.chosen > 2:
                 self.classes_ = np.arange(kinds.chosen)
         else:
-            choice, rates = self._choose(chooser, rates)
+            choice, rates = choose(chooser, rates)
         self.kinds_ = kinds
         self.n_classes_ = self._n_kinds
         if self.majority is not None and self.n_classes_ > 2:
@@ -492,11 +555,10 @@ class PairClassifier(AveragedClassifier):
             note += f"; flip rates r1 = {rates[0]:.3f}, r0 = {rates[1]:.3f}"
         self.candidates_ = Candidates(choice.rows, note)
 
-    def _certify(self, judged: Judged, *, estimated: bool) -> None:
+    def _certify(self, judged: Judged, noise: Noise) -> None:
         """Count what models get wrong of pairs or points that they have not seen."""
         if not judged.sure.any():
             return
-        noise = Noise("unknown", rates_of(self)) if estimated else as_noise(self.noise)
         counts = judged.counts()
         n_same = counts.n_told_same + counts.n_unsure
         try:
@@ -509,7 +571,7 @@ class PairClassifier(AveragedClassifier):
             self.certificate_ = certificate_from_points(
                 int(judged.point_wrong.sum()),
                 len(judged.point_wrong),
-                noise if noise.kind == "none" else Noise("unknown", rates_of(self)),
+                noise if noise.kind == "none" else Noise("unknown", noise.rates),
                 n_unsure=int(judged.point_unsure.sum()),
             )
             return
@@ -527,9 +589,9 @@ class PairClassifier(AveragedClassifier):
             self._fix_sign(X)
             return self
         left, right = (judged.logits[..., 1] - judged.logits[..., 0]).T
-        return self._assign_by(
-            judged.given, (left, right), self.majority, rates_of(self)
-        )
+        # What people say together has their rates in it.
+        rates = rates_of(self) if self.people_ is None else RIGHT
+        return self._assign_by(judged.given, (left, right), self.majority, rates)
 
     def _fix_sign(self, X: PointsLike) -> None:
         """Make the column that the scores follow most grow with them: arbitrary."""

@@ -21,7 +21,7 @@ answers of its own training only, here too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -188,7 +188,7 @@ def _first_groups(
 
 def _merged(p: Floats, likelihood: PairLikelihood, models: Ints) -> Floats:
     """Merge two groups of each model, those whose union explains the answers best."""
-    r1, r0 = likelihood.rates
+    rates: tuple[Any, Any] = likelihood.rates
     n_points, n_models, n_groups = p.shape
     first, second = np.triu_indices(n_groups, 1)
     merged = np.empty((n_points, n_models, n_groups - 1), dtype=p.dtype)
@@ -198,6 +198,7 @@ def _merged(p: Floats, likelihood: PairLikelihood, models: Ints) -> Floats:
         left, right = own[likelihood.index[seen, 0]], own[likelihood.index[seen, 1]]
         cross = left[:, first] * right[:, second] + left[:, second] * right[:, first]
         chance = (left * right).sum(axis=1, keepdims=True) + cross
+        r1, r0 = (rate[seen] if np.ndim(rate) else rate for rate in rates)
         q = np.minimum(r0 + (r1 - r0) * chance, np.float32(r1))
         same = likelihood.same[seen, model].astype(np.float32)
         different = likelihood.different[seen, model].astype(np.float32)

@@ -21,7 +21,7 @@ relative to other points does not depend on them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -56,8 +56,8 @@ class JointLikelihood:
         The answers to these pairs.
     hidden : ndarray of shape (n_points, n_models)
         Which points' features a model does not see.
-    rates : tuple of float
-        (r1, r0).
+    rates : tuple of float, or of ndarray of shape (n_pairs, 1)
+        (r1, r0), of all pairs or of each.
     """
 
     alone: PairLikelihood
@@ -65,7 +65,7 @@ class JointLikelihood:
     components: Components
     answers: Answers
     hidden: Bools
-    rates: Rates
+    rates: Rates | tuple[Floats, Floats]
 
     def __post_init__(self) -> None:
         self._tables = self.components.tables(self.answers, self.rates)
@@ -84,9 +84,12 @@ class JointLikelihood:
         t = self.answers.same[:, 0] - self.answers.different[:, 0]
         used = np.flatnonzero(t)
         forest = spanning_forest(self.n_points, self.index[used])
-        sign = forest.signs(np.sign(t[used]))
         # An answer that may be wrong says less of points that are further away.
-        sign *= (self.rates[0] - self.rates[1]) ** forest.depth
+        told: Any = self.rates[0] - self.rates[1]
+        if np.ndim(told):
+            sign = forest.signs(np.sign(t[used]) * told[used, 0])
+        else:
+            sign = forest.signs(np.sign(t[used])) * told**forest.depth
         sign[np.bincount(forest.component)[forest.component] == 1] = 0.0
         return forest.component, sign
 

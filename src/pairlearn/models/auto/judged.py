@@ -32,6 +32,8 @@ class Judged:
     ----------
     given : Answered
         The pairs both of whose points were judged, and their answers.
+    t : ndarray of shape (n_pairs,)
+        The answers to count.
     logits : ndarray of shape (n_pairs, 2, n_classes)
         Calibrated log-probabilities of both points.
     rows : ndarray
@@ -44,6 +46,7 @@ class Judged:
     """
 
     given: Answered
+    t: Floats
     logits: Floats
     rows: Ints
     usable: Bools
@@ -52,9 +55,18 @@ class Judged:
 
     @classmethod
     def of(
-        cls, choice: Choice, problem: Problem, sample: Answered, joined: Pairs
+        cls,
+        choice: Choice,
+        problem: Problem,
+        sample: Answered,
+        joined: Pairs,
+        to_count: Floats | None = None,
     ) -> Judged:
-        """Look up what was said; `joined` are pairs of groups, or the pairs."""
+        """Look up what was said; `joined` are pairs of groups, or the pairs.
+
+        `to_count` are answers to count in the place of those that taught, NaN where
+        there is none: such pairs are not among the usable ones.
+        """
         folds = choice.folds
         if len(folds.points):
             logits = choice.out_of_fold(problem)[sample.pairs.index]
@@ -68,12 +80,14 @@ class Judged:
         unsure = told.max(axis=1) < _CLEAR
         wrong = (says.argmax(axis=1) != told.argmax(axis=1)) & ~unsure
         usable = is_disjoint(joined[rows], 0)
-        return cls(sample.part(rows), logits, rows, usable, wrong, unsure)
+        t = sample.t if to_count is None else to_count
+        usable = usable & ~np.isnan(t[rows])
+        return cls(sample.part(rows), t[rows], logits, rows, usable, wrong, unsure)
 
     @property
     def sure(self) -> Bools:
         """Which of the usable pairs have a certain answer."""
-        return np.asarray(np.abs(self.given.t[self.usable]) == 1)
+        return np.asarray(np.abs(self.t[self.usable]) == 1)
 
     @property
     def says(self) -> Floats:
@@ -86,5 +100,5 @@ class Judged:
 
         Answers between -1 and 1 may be either.
         """
-        t = self.given.t[self.usable]
+        t = self.t[self.usable]
         return Counts.of(self.says, np.where(self.sure, t, 0.0))

@@ -60,8 +60,8 @@ class PairLikelihood:
         How much either answer counts for each model, such as zero in its test fold.
     n_points : int
         Number of points.
-    rates : tuple of float
-        (r1, r0).
+    rates : tuple of float, or of ndarray of shape (n_pairs, 1)
+        (r1, r0), of all pairs or of each.
     labels : Labels or None
         Labelled points.
     """
@@ -70,7 +70,7 @@ class PairLikelihood:
     same: Floats
     different: Floats
     n_points: int
-    rates: Rates = CERTAIN
+    rates: Rates | tuple[Floats, Floats] = CERTAIN
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
@@ -92,6 +92,8 @@ class PairLikelihood:
     def moment(self, Z: Floats, model: int) -> Floats:
         """Return the sum of t (z z'^T + z' z^T) over the pairs that a model sees."""
         t = self.same[:, model] - self.different[:, model]
+        if np.ndim(self.rates[0]):
+            t = t * np.subtract(*self.rates)[:, 0]
         left, right = Z[self.index[:, 0]], Z[self.index[:, 1]]
         moment = (left * t[:, None]).T @ right
         return np.asarray(moment + moment.T)
@@ -162,7 +164,7 @@ def _add_labels(
     return np.asarray(-(v * log_p).sum(axis=0))
 
 
-def says_same(left: Floats, right: Floats, rates: Rates = CERTAIN) -> Floats:
+def says_same(left: Floats, right: Floats, rates: tuple[Any, Any] = CERTAIN) -> Floats:
     """Return Q from the class probabilities of both points."""
     r1, r0 = rates
-    return r0 + (r1 - r0) * same_class(left, right)
+    return np.asarray(r0 + (r1 - r0) * same_class(left, right))

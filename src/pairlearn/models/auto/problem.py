@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from pairlearn.engine.components.likelihood import Answers, Components, shares_points
 from pairlearn.models.auto.joint import JointLikelihood
-from pairlearn.models.auto.likelihood import Labels, PairLikelihood
+from pairlearn.models.auto.likelihood import CERTAIN, Labels, PairLikelihood
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Bools, Floats, Ints, PointsLike
@@ -39,6 +39,9 @@ class Problem:
         Number of classes.
     joint : bool
         Whether answers that share points are seen together, as components.
+    wrong : ndarray of shape (n_pairs,) or None
+        How likely the answer to each pair is wrong, where that differs from pair to
+        pair as different people answered; None: the rates are those of all pairs.
     """
 
     X: PointsLike
@@ -48,6 +51,25 @@ class Problem:
     labels: Labels | None
     n_classes: int
     joint: bool = False
+    wrong: Floats | None = None
+
+    def rates_of(self, rates: Rates, rows: Ints | Bools) -> tuple[Any, Any]:
+        """Return (r1, r0) of some pairs: one number each, or one for each pair."""
+        if self.wrong is None:
+            return rates
+        wrong = np.clip(self.wrong[rows], CERTAIN[1], 0.5)
+        return 1 - wrong, wrong
+
+    @property
+    def share_same(self) -> float:
+        """How many of the pairs are the same, by the answers and their own rates."""
+        total = self.same + self.different
+        _, wrong = self.rates_of(CERTAIN, np.arange(len(total)))
+        told = 1 - 2 * wrong
+        # The mean of (answer - e) / (1 - 2e), each by how well it is known.
+        return float(
+            (told * (self.same - wrong * total)).sum() / (told**2 * total).sum()
+        )
 
     @cached_property
     def shared(self) -> Bools:
@@ -75,7 +97,7 @@ class Problem:
             same[alone] * trained_on[alone],
             different[alone] * trained_on[alone],
             self.X.shape[0],
-            rates,
+            _upright(self.rates_of(rates, alone)),
             self._labels(trained_on),
         )
         if alone.all():
@@ -88,7 +110,7 @@ class Problem:
             self.components,
             answers,
             hidden,
-            rates,
+            _upright(self.rates_of(rates, ~alone)),
         )
 
     def _labels(self, trained_on: Bools) -> Labels | None:
@@ -101,6 +123,13 @@ class Problem:
         for k, seen in enumerate(trained_on.T):
             weight[np.isin(name[rows], name[self.index[~seen]]), k] = 0.0
         return Labels(rows, classes, weight)
+
+
+def _upright(rates: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return rates of pairs as columns, beside which models stand; numbers as given."""
+    if np.ndim(rates[0]) == 0:
+        return rates
+    return rates[0][:, None], rates[1][:, None]
 
 
 def equal_rows(X: PointsLike) -> Ints:

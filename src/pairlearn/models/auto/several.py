@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Floats
     from pairlearn.models.auto.choose import Chooser
-    from pairlearn.models.auto.likelihood import PairLikelihood, Rates
+    from pairlearn.models.auto.likelihood import PairLikelihood
 
 __all__ = ["best_of_each", "explains", "fit_several", "scouts", "soft"]
 
@@ -48,8 +48,11 @@ _SOFT: tuple[float, float] = (0.95, 0.05)
 _STEPS, _TOL = 60, 0.05
 
 
-def soft(rates: Rates) -> Rates:
+def soft(rates: Any) -> Any:
     """Return rates that are no more certain than those of the search for groups."""
+    if np.ndim(rates[0]):
+        # Of people, each pair its own.
+        return np.minimum(rates[0], _SOFT[0]), np.maximum(rates[1], _SOFT[1])
     return min(rates[0], _SOFT[0]), max(rates[1], min(_SOFT[1], rates[0] / 2))
 
 
@@ -113,7 +116,8 @@ def fit_several(
         smooth = replace(likelihood, rates=soft(likelihood.rates), labels=None)
         rng = np.random.RandomState(chooser.seed)
         chooser.groups = groups_of(trials, smooth, chooser.problem.n_classes, rng)
-    groups, held_out = chooser.groups, chooser.held_out(likelihood.rates)
+    rates: Any = likelihood.rates
+    groups, held_out = chooser.groups, chooser.held_out(rates)
     first = chooser.in_threads(
         delayed(_begin)(trial, likelihood, groups, bar) for trial in trials
     )

@@ -14,13 +14,12 @@ ones: rows of few numbers are slow to add up one by one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
-    from pairlearn.models.auto.likelihood import Rates
 
 __all__ = ["softmax_risk"]
 
@@ -33,7 +32,7 @@ def softmax_risk(
     index: Ints,
     answers: tuple[Floats, Floats],
     incidence: tuple[Floats, Floats],
-    rates: Rates,
+    rates: tuple[Any, Any],
 ) -> tuple[Floats, Floats]:
     """Return R of each model and its derivative in the scores.
 
@@ -47,8 +46,8 @@ def softmax_risk(
         How much "same" and "different" count for each model.
     incidence : tuple of sparse array of shape (n_points, n_pairs)
         Which pairs have a point on their left, and on their right.
-    rates : tuple of float
-        (r1, r0).
+    rates : tuple of float, or of ndarray of shape (n_pairs, 1)
+        (r1, r0), of all pairs or of each.
 
     Returns
     -------

@@ -63,8 +63,8 @@ class HeldOut:
     ----------
     same, different : ndarray of shape (n_pairs,)
         How much either answer counts.
-    rates : tuple of float
-        (r1, r0) of the answers.
+    rates : tuple of float, or of ndarray of shape (n_pairs,)
+        (r1, r0) of the answers, of all or of each.
     anchored : ndarray of bool, shape (n_pairs,), or None
         Which of the pairs are a point that a model has not seen and what the answers
         say about it, instead of two points: the second half is given, and not changed
@@ -73,7 +73,7 @@ class HeldOut:
 
     same: Floats
     different: Floats
-    rates: Rates = CERTAIN
+    rates: tuple[Any, Any] = CERTAIN
     anchored: Bools | None = None
 
     @property

@@ -1,0 +1,1 @@
+"""Classifiers from the answers of people who err differently."""
