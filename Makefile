@@ -10,18 +10,24 @@ OLDEST := .venv-oldest
 RIVALS := $(patsubst benchmarks/rivals/%.txt,.venv-rivals-%,$(wildcard benchmarks/rivals/*.txt))
 # Those that ask questions or for labels.
 ASKERS := activeml clustering cobras
+# Tables and answers of demo-label, which goes on where it was.
+PRACTICE := pairlearn-demo-label
 # Many small tests on few cores: one BLAS thread each is fastest. Bytecode is kept, also
 # where the environment says otherwise: it saves each worker seconds.
 PIN := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PAIRLEARN_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: help demo test coverage fuzz test-slow test-oldest lint format bench bench-accuracy bench-ask bench-gpu bench-reading bench-scale docs clean
+.PHONY: help demo demo-label test coverage fuzz test-slow test-oldest lint format bench bench-accuracy bench-ask bench-people bench-gpu bench-reading bench-scale docs clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 demo: $(VENV)/cli.stamp  ## train, orient and certify a classifier from pairs alone
 	$(BIN)/pairlearn demo
+
+demo-label: $(VENV)/label.stamp  ## answer questions about practice data on a page in the browser
+	@test -f $(PRACTICE)/points.csv || $(BIN)/pairlearn datasets cancer -o $(PRACTICE)
+	$(BIN)/pairlearn label $(PRACTICE)/points.csv
 
 test: $(VENV)/dev.stamp  ## the test suite (minutes)
 	$(PIN) $(BIN)/python -m pytest -n auto -q
@@ -54,6 +60,7 @@ bench: $(VENV)/bench.stamp $(RIVALS:%=%/rival.stamp)  ## solvers, methods and ri
 	$(PIN) $(BIN)/python -m benchmarks.methods
 	$(PIN) $(BIN)/python -m benchmarks.meta
 	$(PIN) $(BIN)/python -m benchmarks.sgd
+	$(PIN) $(BIN)/python -m benchmarks.agreement
 
 bench-accuracy: $(VENV)/bench.stamp  ## PairClassifier on the paper's ten tables (hours; goes on where it was)
 	$(PIN) $(BIN)/python -m benchmarks.accuracy
@@ -61,6 +68,10 @@ bench-accuracy: $(VENV)/bench.stamp  ## PairClassifier on the paper's ten tables
 
 bench-ask: $(VENV)/bench.stamp $(ASKERS:%=.venv-rivals-%/rival.stamp)  ## which pairs to ask about: ours, random, other tools (hours; goes on where it was)
 	$(PIN) $(BIN)/python -m benchmarks.ask
+
+bench-people: $(VENV)/bench.stamp .venv-rivals-crowd-kit/rival.stamp  ## people who err differently: ours, majority, crowd-kit (hours; goes on where it was)
+	$(PIN) $(BIN)/python -m benchmarks.people
+	$(PIN) $(BIN)/python -m benchmarks.shared_noise
 
 bench-gpu: $(VENV)/bench.stamp  ## the fused kernel and a whole fit on a CUDA device; writes benchmarks/results
 	$(BIN)/python -m benchmarks.gpu
@@ -75,7 +86,7 @@ docs: $(VENV)/docs.stamp  ## the documentation, as docs/_build/index.html
 	$(PIN) $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 
 clean:  ## remove everything that the targets above made
-	rm -rf .venv* docs/_build docs/gallery .pytest_cache .mypy_cache .ruff_cache .coverage* pairlearn-demo.png
+	rm -rf .venv* docs/_build docs/gallery .pytest_cache .mypy_cache .ruff_cache .coverage* pairlearn-demo.png $(PRACTICE)
 
 # One environment for all targets; each adds the extra that it needs.
 $(VENV)/%.stamp: pyproject.toml constraints.txt

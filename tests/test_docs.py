@@ -3,20 +3,24 @@
 Python blocks and `bash` blocks of a page run in their order, in one namespace and one
 empty folder. A `bash` block holds commands of `pairlearn` alone; what is only to be
 read (installing, make, torchrun) stands in a `text` block or in one without a language.
+`pairlearn label` waits for people, so it stands in a `text` block, too; instead of a
+person somebody who knows the kinds writes the file of answers.
 """
 
 import re
 import shlex
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import pairlearn
-from pairlearn import datasets, plot
+from pairlearn import datasets, people, plot
 from pairlearn.engine import losses
 from pairlearn.files import saving
 from pairlearn.models import neural
 from pairlearn.trust import metrics, theory
+from tests.support.stored import make_store
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -30,7 +34,7 @@ PAGES = [
         if MADE.isdisjoint(page.relative_to(DOCS).parts)
     ),
 ]
-BLOCK = re.compile(r"^```(python|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 # Languages that are shown and not run, each with its reason.
 SHOWN = {
@@ -40,7 +44,11 @@ SHOWN = {
     "{toctree}": "markup",
     "{math}": "a formula",
 }
-WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
+WITH_CODE = [
+    page
+    for page in PAGES
+    if re.search(r"^```(python|bash)$", page.read_text(), re.MULTILINE)
+]
 
 
 def name(page):
@@ -66,6 +74,15 @@ def run_command(arguments):
     assert result.exit_code == 0, f"pairlearn {shlex.join(arguments)}\n{result.output}"
 
 
+def play(block):
+    """Answer on the page, where a block starts it on practice data."""
+    for command in re.findall(r"^pairlearn label (\S+)$", block, re.MULTILINE):
+        points = Path(command)
+        kinds = pd.read_csv(points.with_name("labels.csv"), dtype=str)
+        known = dict(zip(kinds["id"], kinds["label"], strict=True))
+        make_store(points.with_name(f"{points.stem}.answers.sqlite"), known)
+
+
 def test_pages_with_code_are_found():
     found = {name(page) for page in WITH_CODE}
     assert found >= {"README.md", "docs/start.md", "docs/guide/spreadsheet.md"}
@@ -84,6 +101,9 @@ def test_code_blocks_run(page, tmp_path, monkeypatch, request):
         if block.group(1) == "bash":
             for arguments in commands(block.group(2)):
                 run_command(arguments)
+            continue
+        if block.group(1) == "text":
+            play(block.group(2))
             continue
         # The line number makes a failure point at the page.
         source = "\n" * line + block.group(2)
@@ -166,6 +186,13 @@ def test_figures_about_others_are_those_of_the_benchmark():
         assert float(told[ours][1]) == pytest.approx(float(seconds), rel=0.15), ours
 
 
+def test_the_overlap_to_plan_is_that_of_the_simulation():
+    told = rows(DOCS / "guide" / "people.md")
+    simulated = rows(ROOT / "benchmarks/results/agreement.md")
+    for n_overlaps in ("20", "50", "100", "200", "1,000"):
+        assert told[n_overlaps] == simulated[n_overlaps]
+
+
 def documented():
     """Return the names that the reference holds, by their last part."""
     text = (DOCS / "api.rst").read_text()
@@ -180,7 +207,7 @@ def documented():
 
 @pytest.mark.parametrize(
     "module",
-    [pairlearn, datasets, metrics, neural, losses, plot, saving, theory],
+    [pairlearn, datasets, metrics, neural, losses, people, plot, saving, theory],
     ids=lambda module: module.__name__,
 )
 def test_the_reference_holds_every_public_name(module):

@@ -13,13 +13,13 @@ class TestHelp:
         result = call("--help")
         for words in (
             "left,right,answer", "pairlearn check points.csv", "pairlearn fit",
-            "pairlearn ask points.csv",
+            "pairlearn ask points.csv", "pairlearn label points.csv",
             "pairlearn predict", "certify", "explain", "plan", "demo", "reproduce",
         ):  # fmt: skip
             assert words in result.stdout
 
     @pytest.mark.parametrize(
-        "command", ["ask", "fit", "predict", "certify", "explain", "check"]
+        "command", ["ask", "label", "fit", "predict", "certify", "explain", "check"]
     )
     def test_every_command_has_an_example(self, command):
         result = call(command, "--help")

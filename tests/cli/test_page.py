@@ -16,12 +16,13 @@ from sklearn.preprocessing import StandardScaler
 
 from pairlearn import PairClassifier, Pairs, certify, make_pair_pipeline
 from pairlearn.cli.page import render_page, write_page
-from pairlearn.cli.page.advice import in_words, narrower
+from pairlearn.cli.page.advice import narrower
 from pairlearn.cli.page.figures import score_figure
 from pairlearn.cli.page.markup import Html, fill, table, text
 from pairlearn.cli.sizes import SURE
 from pairlearn.cli.summary import FitSummary
 from pairlearn.trust.certificate import certificate_from_counts
+from pairlearn.trust.in_words import in_words
 from pairlearn.trust.planning import chance_of_width
 from tests.support.pages import EVIL, ROW, Tags, section, suspicions, words
 

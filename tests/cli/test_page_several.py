@@ -11,12 +11,13 @@ from sklearn.preprocessing import StandardScaler
 
 from pairlearn import MCLClassifier, Pairs, certify, make_pair_pipeline
 from pairlearn.cli.page import render_page
-from pairlearn.cli.page.advice import kinds_in_words, narrower_within
+from pairlearn.cli.page.advice import narrower_within
 from pairlearn.cli.page.figures import purity_figure
 from pairlearn.cli.page.telling import telling_columns
 from pairlearn.cli.several_kinds import AnswerError
 from pairlearn.cli.summary import FitSummary
 from pairlearn.models.auto.kinds import Kinds, KindsTried
+from pairlearn.trust.in_words import kinds_in_words
 from pairlearn.trust.kinds_counts import kinds_certificate_from_counts
 from tests.support.pages import EVIL, ROW, Tags, section, suspicions, words
 

@@ -34,3 +34,8 @@ class NearestMean(BaseEstimator):
     def predict_proba(self, X):
         p = 1 / (1 + np.exp(-np.clip(self.decision_function(X) / 2, -30, 30)))
         return np.stack([1 - p, p], axis=1)
+
+
+def quick_model():
+    """Return one: what the back room of a test learns with."""
+    return NearestMean()

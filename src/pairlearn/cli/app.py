@@ -13,6 +13,7 @@ from pairlearn.cli import commands
 from pairlearn.cli.ask import ask
 from pairlearn.cli.datasets import datasets
 from pairlearn.cli.exits import code_of, end, reporting_errors
+from pairlearn.cli.label import label
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -42,9 +43,11 @@ Three commands give you the class of every point, and how often it is wrong:
     pairlearn fit points.csv pairs.csv -o model.skops
     pairlearn predict model.skops points.csv -o predictions.csv
 
-No answers yet, or too few? Let it choose the pairs that teach most:
+No answers yet, or too few? Answer on a page in the browser, or in a
+spreadsheet; both ask about the pairs that teach most:
 
 \b
+    pairlearn label points.csv
     pairlearn ask points.csv -n 20 -o next.csv
 
 Every command has a help text, such as: pairlearn fit --help
@@ -64,6 +67,7 @@ app = typer.Typer(
 for _command_before in (datasets, plan, commands.check):
     app.command(rich_help_panel=BEFORE)(_command_before)
 for _command_on_tables in (
+    label,
     ask,
     commands.fit,
     commands.predict,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
-__all__ = ["caveats", "error_line", "group_rows", "kinds_caveats", "kinds_source_line"]
+__all__ = ["error_line", "group_rows", "kinds_caveats", "kinds_source_line"]
 __all__ += ["lopsided_group", "one_group_line", "source_line"]
 
 # From this share of the points in one group on, there is no second group to speak of.
@@ -47,45 +47,6 @@ def source_line(certificate: Certificate) -> str:
         f"{100 * certificate.confidence:g}% confidence{looks}, "
         f"{certificate.n_judged}{kind}"
     )
-
-
-def caveats(certificate: Certificate) -> list[str]:
-    """Return what the interval takes for granted, as phrases.
-
-    Examples
-    --------
-    >>> from pairlearn.trust.certificate import certificate_from_counts
-    >>> caveats(certificate_from_counts(3, 50))
-    ['every answer is taken as right, so a wrong one counts as an error']
-    """
-    wrong = f"{certificate.flip_rate:.1%} of the answers are taken as wrong"
-    lines = {
-        "none": "every answer is taken as right, so a wrong one counts as an error",
-        "known": f"{wrong}, no more often for hard pairs than for easy ones",
-        "any": f"{wrong}, perhaps those about hard pairs",
-        "unknown": "some answers may be wrong, but no more often for hard pairs than "
-        "for easy ones",
-    }
-    found = [lines[certificate.noise]]
-    if certificate.bolder_interval is not None:
-        low, high = certificate.bolder_interval
-        bolder = {
-            "any": "if hard pairs have no more wrong answers than easy ones",
-            "unknown": "if every answer is right",
-        }
-        found[0] += f"; {bolder[certificate.noise]}: between {low:.1%} and {high:.1%}"
-    n = certificate.n_unsure
-    if n:
-        what = f"{n} pairs are unsure: they count"
-        what = "1 pair is unsure: it counts" if n == 1 else what
-        low_too = ", as right for the lower end" * (certificate.noise != "unknown")
-        found.append(f"{what} as wrong for the upper end of the interval{low_too}")
-    if certificate.n_doubtful:
-        found.append(
-            f"{certificate.n_doubtful} more pairs have points that equal others in all "
-            "columns, and may be the same ones: the interval covers both cases"
-        )
-    return found
 
 
 def kinds_source_line(certificate: KindsCertificate) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pairlearn.cli.judging import kinds_evidence, more_than_two_kinds
 from pairlearn.cli.near_duplicates import note_on_near_duplicates
+from pairlearn.cli.people import people_of
 from pairlearn.data.cycles import ManyKindsContradictions
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pairlearn.cli.people import People
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
 
 __all__ = ["Checked", "check_tables"]
@@ -45,6 +47,10 @@ class Checked:
         What to tell.
     many_kinds : bool
         Whether there seem to be more than two kinds.
+    people : People or None
+        Those who answered; None if no column names them.
+    to_settle : list of str
+        The first pairs about which answers disagree, with their lines.
     """
 
     answered: AnsweredPairs
@@ -54,6 +60,8 @@ class Checked:
     columns: list[tuple[str, str]]
     notes: list[str]
     many_kinds: bool = False
+    people: People | None = None
+    to_settle: list[str] = field(default_factory=list)
 
 
 def check_tables(
@@ -72,7 +80,7 @@ def check_tables(
     reading : dict
         How they are to be read: arguments of `read_answers`.
     most : int
-        How many contradictions to show.
+        How many contradictions to show, and how many disagreements.
 
     Returns
     -------
@@ -182,6 +190,8 @@ def check_tables(
     notes = answered.notes + [column.note for column in columns if column.note]
     notes += [] if problem is None else [f"{problem}; pairlearn fit finds how many"]
     notes += note_on_near_duplicates(answered)
+    people = people_of(answered, audits_apart=False)
+    notes += [] if answered.said is None else answered.said.people.notes
     return Checked(
         answered,
         facts,
@@ -190,4 +200,6 @@ def check_tables(
         [(column.name, column.how) for column in columns],
         notes,
         many,
+        people,
+        [] if people is None else people.to_settle(most),
     )

@@ -404,7 +404,10 @@ def check(
         ),
     ] = False,
     most: Annotated[
-        int, typer.Option(min=0, help="How many contradictions to show.")
+        int,
+        typer.Option(
+            min=0, help="How many contradictions to show, and how many disagreements."
+        ),
     ] = 5,
     *,
     reading: dict[str, Any],
@@ -413,7 +416,9 @@ def check(
 
     Answers imply others: if a and b are different, and b and c are different,
     then a and c are the same, since there are two classes. So some answers
-    follow from others, and some contradict each other. Nothing is written.
+    follow from others, and some contradict each other. If a column says who
+    answered (annotator, who, worker, user), it also tells how far people
+    agree, and which pairs they should settle. Nothing is written.
 
     Example:
 

@@ -156,7 +156,7 @@ def _how(stop: KeyboardInterrupt) -> str:
 
 
 def _say(message: str) -> None:
-    from pairlearn.cli.show import show_error
+    from pairlearn.cli.printing import show_error
 
     show_error(message)
 

@@ -25,6 +25,8 @@ from pairlearn.cli.judging import (
 from pairlearn.cli.measuring import measure, measure_kept
 from pairlearn.cli.naming import letters, name_by_labels, names_as_before, rename
 from pairlearn.cli.other_points import encode_as, find_other_points
+from pairlearn.cli.people import people_of
+from pairlearn.cli.people_rates import RowsOfPeople, notes_on_people, told_anew
 from pairlearn.cli.several_kinds import judge_several
 from pairlearn.cli.summary import FitSummary
 from pairlearn.cli.training_points import (
@@ -153,12 +155,18 @@ def fit_tables(
         options.n_kinds == "auto" and not _speaks_for_more(answered, options)
     )
     rates, known = "auto", None
-    if not chosen or options.noise != "auto":
+    rows = None
+    if options.noise == "auto":
+        rows = RowsOfPeople.about(answered, not_kept)
+    if rows is not None:
+        notes[:] = told_anew(notes)
+        place = len(notes)
+    if rows is None and (not chosen or options.noise != "auto"):
         # Pairs may have been asked again because they were suspicious, so that their
         # answers would make others look worse than they are.
         rates, known = assumed_noise(answered, options.noise, two_kinds=two_kinds)
     step(f"learning from {len(trained)} pair(s)")
-    model = _learn(answered, trained, rates, options, others)
+    model = _learn(answered, trained, rates, options, others, rows)
     classes = tuple(model[-1].classes_.tolist())
     notes[place:place] = notes_about_answers(answered, len(classes), options)
     notes += names_as_before(
@@ -173,25 +181,31 @@ def fit_tables(
     step("testing the model")
     noise = Noise("unknown", rates_of(model)) if known is None else known
     learnt = np.union1d(given[trained].used_points(), others)
+    judged_by, numbers = answered, trained
+    if rows is not None:
+        notes += notes_on_people(model[-1].people_)
+        learnt = np.union1d(rows.pairs.used_points(), learnt)
+        judged_by, kept, noise = rows.to_judge(answered, kept, model[-1].people_)
+        numbers = rows.numbers
     certificate = answer_error = kinds_certificate = one_group = None
     if chosen:
         pass
     elif len(classes) == 2:
         certificate = measure(
-            model, answered, trained, learnt, kept, noise, holdout=options.holdout
+            model, judged_by, numbers, learnt, kept, noise, holdout=options.holdout
         )
     else:
-        pairs_kept, t_kept = answered.with_unsure
+        pairs_kept, t_kept = judged_by.with_unsure
         answer_error = judge_several(model, pairs_kept[kept], t_kept[kept], notes)
         if len(kept):
             kinds_certificate = measure_kept(
-                judged_kinds, model, answered, learnt, kept, noise
+                judged_kinds, model, judged_by, learnt, kept, noise
             )
     if not chosen and len(classes) == 2:
-        one_group = one_group_error(answered, noise)
+        one_group = one_group_error(judged_by, noise)
     # It has served, and is not for files.
     model[-1]._held_out = None
-    if known is None:
+    if known is None and rows is None:
         notes += note_on_noise(model, certificate)
     shares = _shares(model, given.X, rng)
     notes += _notes_about_model(model, shares, certificate, options)
@@ -200,6 +214,7 @@ def fit_tables(
     if options.suspicious and max(shares.values()) <= LOPSIDED:
         step("looking for suspicious answers")
         suspicious = _suspicious(answered, options.seed, len(classes))
+    people = people_of(answered, audits_apart=True)
     summary = FitSummary(
         model=model,
         points=given.X,
@@ -231,6 +246,7 @@ def fit_tables(
         or (options.classes is not None and len(classes) == 2),
         chosen=chosen,
         n_audits=0 if audits is None else len(audits) + len(audits.unsure),
+        people=None if people is None else people.report,
     )
     stored = about(summary, answered, not_kept, options, others)
     if chosen:
@@ -300,8 +316,12 @@ def _learn(
     noise: Any,
     options: FitOptions,
     others: Ints,
+    rows: RowsOfPeople | None,
 ) -> Any:
-    """Return a model that has learnt from some of the pairs, and perhaps others."""
+    """Return a model that has learnt from some of the pairs, and perhaps others.
+
+    Where it is known who answered, it learns from all rows about these pairs.
+    """
     model = make_pair_pipeline(
         answered.points.make_encoder(),
         PairClassifier(
@@ -312,14 +332,18 @@ def _learn(
             random_state=options.seed,
         ),
     )
-    more = {}
+    more: dict[str, Any] = {}
+    pairs, t = answered.pairs[trained], answered.t[trained]
+    if rows is not None:
+        pairs, t = rows.pairs, rows.t
+        more["pairclassifier__annotators"] = rows.names
     if answered.points.group_column is not None:
         names = np.array(answered.points.group_names, dtype=object)
-        more["pairclassifier__groups"] = names[answered.index[trained]]
+        more["pairclassifier__groups"] = names[pairs.index]
     if len(others):
-        more["pairclassifier__unlabeled"] = encode_as(answered, trained, others)
+        more["pairclassifier__unlabeled"] = encode_as(answered, pairs, others)
     with warnings_as_notes(answered.notes):
-        model.fit(answered.pairs[trained], answered.t[trained], **more)
+        model.fit(pairs, t, **more)
     if options.classes is None:
         rename(model, letters(model[-1].n_classes_))
     return model

@@ -18,7 +18,7 @@ from pairlearn.files.tables.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Id", "ModelFile", "PairsFiles", "PointsFile", "Quiet", "Seed"]
+__all__ = ["FirstRow", "Id", "ModelFile", "PairsFiles", "PointsFile", "Quiet", "Seed"]
 __all__ += ["class_names", "kinds", "noise_rates", "reads_tables", "table_file"]
 
 MOST_KINDS = 60
@@ -50,6 +50,15 @@ PairsFiles = Annotated[
 ]
 ModelFile = Annotated[Path, table_file("MODEL", "A model that `fit` wrote.")]
 Id = Annotated[str | None, _column("Column of the points that holds their ids.")]
+FirstRow = Annotated[
+    int | None,
+    _of_tables(
+        "Points have no ids; the pairs hold row numbers, counted from 0 or 1.",
+        min=0,
+        max=1,
+        show_default=False,
+    ),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only warnings, on standard error.")
 ]
@@ -74,15 +83,7 @@ def _reading(
     answer: Annotated[
         str | None, _column("Column of the pairs with the answers.")
     ] = None,
-    first_row: Annotated[
-        int | None,
-        _of_tables(
-            "Points have no ids; the pairs hold row numbers, counted from 0 or 1.",
-            min=0,
-            max=1,
-            show_default=False,
-        ),
-    ] = None,
+    first_row: FirstRow = None,
     soft: Annotated[
         bool,
         _of_tables(

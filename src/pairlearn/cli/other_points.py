@@ -13,6 +13,7 @@ from pairlearn.models.compose import OnPoints
 if TYPE_CHECKING:
     from numpy.random import RandomState
 
+    from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
 
@@ -59,14 +60,14 @@ def find_other_points(answered: AnsweredPairs, kept: Ints, rng: RandomState) -> 
     return others
 
 
-def encode_as(answered: AnsweredPairs, trained: Ints, others: Ints) -> Any:
+def encode_as(answered: AnsweredPairs, pairs: Pairs, others: Ints) -> Any:
     """Return points as numbers, as a model of some of the pairs would read them.
 
     Parameters
     ----------
     answered : AnsweredPairs
         The tables.
-    trained : ndarray
+    pairs : Pairs
         The pairs that the model learns from, and its encoder, too.
     others : ndarray
         The points.
@@ -77,5 +78,5 @@ def encode_as(answered: AnsweredPairs, trained: Ints, others: Ints) -> Any:
     """
     with warnings_as_notes([]):
         encoder = OnPoints(answered.points.make_encoder())
-        encoder.fit(answered.pairs[trained])
+        encoder.fit(pairs)
         return encoder.transform(answered.pairs.X.iloc[others])

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.ask import Interview
 from pairlearn.ask.audits import coins, put_aside
-from pairlearn.ask.interview import RESERVED, TooFewPointsError
+from pairlearn.ask.interview import RESERVED
+from pairlearn.ask.tables import begin_interview, encode, noise_to_learn_with
 from pairlearn.cli.judging import in_options, warnings_as_notes
 from pairlearn.cli.reviewing import note_on_changes
 from pairlearn.files.tables.answered_pairs import read_answers
@@ -26,19 +26,19 @@ from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.purposes import AUDIT, PURPOSE, QUESTION, ROUND
 from pairlearn.files.tables.reading import read_table
 from pairlearn.system.writing import write_files
-from pairlearn.trust.noise import as_noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from pairlearn.ask import Interview
     from pairlearn.ask.question import Question
     from pairlearn.data.types import Floats, Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
     from pairlearn.files.tables.pair_rows import Line
     from pairlearn.files.tables.points import Points
 
-__all__ = ["AskOptions", "Brought", "Round", "ask_tables", "encode", "make_interview"]
+__all__ = ["AskOptions", "Brought", "Round", "ask_tables", "make_interview"]
 __all__ += ["key_of", "write_questions"]
 
 # A share that is next to none, but keeps the points aside that audits are about.
@@ -248,12 +248,6 @@ def _refuse_unanswered(pairs: Sequence[Path], reading: Mapping[str, Any]) -> Non
     )
 
 
-def encode(points: Points) -> Floats:
-    """Return points as numbers, by the encoder that `fit` uses."""
-    with warnings_as_notes([]):
-        return np.asarray(points.make_encoder().fit_transform(points.frame))
-
-
 def make_interview(
     X: Floats,
     ids: list[str],
@@ -283,24 +277,16 @@ def make_interview(
     audits = options.audits
     if not audits and len(brought.audit):
         audits = _NO_MORE
-    try:
-        interview = Interview(
-            X,
-            n_classes=options.kinds,
-            audits=audits,
-            strategy=options.strategy,
-            noise=_rates(options),
-            names=ids,
-            random_state=options.seed,
-        )
-    except TooFewPointsError:
-        raise TableError(
-            f"{name} has too few points: some of the {len(ids)} are put aside for "
-            "audits, and fewer than two are left to ask about. Add points, or put none "
-            "aside with --audits 0"
-        ) from None
-    except ValueError as problem:
-        raise OptionError(str(problem).replace("strategy=", "--strategy ")) from None
+    interview = begin_interview(
+        X,
+        ids,
+        name,
+        n_classes=options.kinds,
+        audits=audits,
+        strategy=options.strategy,
+        noise=noise_to_learn_with(options.noise, options.kinds),
+        random_state=options.seed,
+    )
     if len(brought.learn):
         interview.bring(brought.learn, brought.said)
     for pair, answer in zip(brought.audit, brought.judged, strict=True):
@@ -317,19 +303,6 @@ def make_interview(
                 "stay as they were"
             ) from None
     return interview
-
-
-def _rates(options: AskOptions) -> Any:
-    """Return how often answers are wrong, for learning: of ranges the middle.
-
-    One rate if both are equal, and for several kinds, where it is the mean of both.
-    """
-    if options.noise in ("auto", None):
-        return options.noise
-    r1, r0 = as_noise(options.noise).rates
-    if options.kinds != 2 or abs(1 - r1 - r0) < 1e-12:
-        return (1 - r1 + r0) / 2
-    return r1, r0
 
 
 def _check_audits(answered: AnsweredPairs, brought: Brought) -> None:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
-
-from rich.console import Console
-from rich.status import Status
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from pairlearn.cli.certificate_words import (
-    caveats,
     error_line,
     group_rows,
     kinds_caveats,
@@ -20,7 +14,9 @@ from pairlearn.cli.certificate_words import (
     source_line,
 )
 from pairlearn.cli.naming import listed
+from pairlearn.cli.printing import Progress, say, show_error, show_notes, table
 from pairlearn.cli.several_kinds import headline
+from pairlearn.trust.in_words import caveats
 from pairlearn.trust.kinds_certificate import KindsCertificate
 
 if TYPE_CHECKING:
@@ -28,6 +24,7 @@ if TYPE_CHECKING:
 
     from pairlearn.cli.certify import Certified
     from pairlearn.cli.check import Checked
+    from pairlearn.cli.people import People
     from pairlearn.cli.predict import Predicted
     from pairlearn.cli.summary import FitSummary
     from pairlearn.trust.certificate import Certificate
@@ -38,6 +35,7 @@ __all__ = [
     "show_certified",
     "show_checked",
     "show_digest",
+    "show_error",
     "show_fit",
     "show_importance",
     "show_notes",
@@ -48,61 +46,6 @@ __all__ = [
 
 _MOST_COLUMNS = 30
 _SAID = {1.0: "same", -1.0: "different"}
-
-
-class Progress:
-    """A line on standard error that says what is being done, on a terminal only."""
-
-    def __init__(self, *, quiet: bool = False) -> None:
-        console = Console(stderr=True)
-        wanted = console.is_terminal and not quiet
-        self._status = Status("starting", console=console) if wanted else None
-
-    def __enter__(self) -> Self:
-        if self._status is not None:
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-
-    def step(self, doing: str) -> None:
-        """Say what is being done now."""
-        if self._status is not None:
-            self._status.update(Text(_printable(doing)))
-
-    def points(self, done: int) -> None:
-        """Say how many points are done."""
-        self.step(f"{done:,} points predicted")
-
-
-def _printable(text: str) -> str:
-    """Return text without characters that would steer the terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def say(text: str, *, error: bool = False, style: str = "") -> None:
-    """Print a line."""
-    # What users' tables hold is no markup, whatever brackets and colons are in it.
-    console = Console(stderr=error, soft_wrap=True)
-    console.print(Text(_printable(text), style=style))
-
-
-def table(rows: list[tuple[str, str]], *titles: str) -> None:
-    """Print rows of a name and what is told about it."""
-    made = Table(box=None, pad_edge=False, show_header=bool(titles))
-    made.add_column(titles[0] if titles else "", no_wrap=False)
-    made.add_column(titles[1] if titles else "", overflow="fold")
-    for left, right in rows:
-        made.add_row(Text(_printable(left)), Text(_printable(right)))
-    Console().print(made)
-
-
-def show_notes(notes: list[str], *, error: bool = False) -> None:
-    """Print what is to be told about the data, one line each."""
-    for note in notes:
-        say(f"  • {note}" if not error else f"note: {note}", error=error)
 
 
 def _error_rows(
@@ -265,12 +208,26 @@ def show_checked(found: Checked) -> None:
             say(f"  and {len(cycle) - 8} more answers of the same cycle")
     if found.n_contradictions > len(found.cycles):
         say(f"and {found.n_contradictions - len(found.cycles)} more contradictions")
+    if found.people is not None:
+        _show_people(found.people, found.to_settle)
     if found.notes:
         say("Notes:")
         show_notes(found.notes)
     table(found.columns[:_MOST_COLUMNS], "column", "what it is")
 
 
-def show_error(message: Any) -> None:
-    """Print what went wrong."""
-    say(str(message), error=True)
+def _show_people(people: People, to_settle: list[str]) -> None:
+    """Print how far those who answered agree, and what is to be settled."""
+    report = people.report
+    say("People:", style="bold")
+    parts = "\n".join(report.headline), *report.tables
+    for line in "\n\n".join(parts).split("\n"):
+        say(f"  {line}".rstrip())
+    for note in report.notes:
+        say(f"  • {note}")
+    if to_settle:
+        n_split = len(report.disagreements)
+        what = "pair" if n_split == 1 else "pairs"
+        say(f"Disagreements, {n_split:,} {what} to settle, evenly divided ones first:")
+    for line in to_settle:
+        say(f"  {line}")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairlearn.ask.judging import FIRST_LOOK
+from pairlearn.ask.tables import encode
 from pairlearn.cli.judging import warnings_as_notes
-from pairlearn.cli.questions import AskOptions, Brought, encode, make_interview
+from pairlearn.cli.questions import AskOptions, Brought, make_interview
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.labels import read_labels

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pairlearn.cli.several_kinds import AnswerError
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats
+    from pairlearn.people import PeopleReport
     from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
@@ -81,6 +82,8 @@ class FitSummary:
         that are unsure.
     digest : str
         SHA-256 digest of the model file; empty if it is not written.
+    people : PeopleReport or None
+        Those who answered, and how far they agree; None if nobody is named.
     """
 
     model: Any
@@ -109,3 +112,4 @@ class FitSummary:
     chosen: bool = False
     n_audits: int = 0
     digest: str = ""
+    people: PeopleReport | None = None

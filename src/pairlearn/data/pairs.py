@@ -170,10 +170,82 @@ class Pairs:
                [0, 1]])
         """
         index = look_up(points, pairs, id=id, left=left, right=right)
-        check_columns("points", points, features or [])
-        if features is None:
-            features = [column for column in points.columns if column != id]
-        return cls(points[list(features)], index)
+        return cls(_features(points, id, features), index)
+
+    @classmethod
+    def from_answers(
+        cls,
+        points: Any,
+        answers: Any,
+        *,
+        id: str | None = None,  # noqa: A002 - the user's word for it
+        features: Sequence[str] | None = None,
+        purpose: str = "learn",
+        unsure: bool | None = None,
+    ) -> tuple[Pairs, Floats]:
+        """Read answers about pairs: the file of ``pairlearn label``, or a frame.
+
+        Parameters
+        ----------
+        points : pandas or polars DataFrame
+            One row per point.
+        answers : str, Path or DataFrame
+            The file `answers.sqlite` that ``pairlearn label`` writes, also while people
+            are answering; or a frame with the columns left and right, which hold ids,
+            and answer: "same" (or 1), "different" (or -1), "unsure" (or 0, or empty).
+            A column `purpose` may say "audit".
+        id : str, optional
+            The column of `points` that holds the ids. None: the index of a pandas
+            frame; or the row numbers, if the points had no ids.
+        features : sequence of str, optional
+            The columns of `points` to learn from; None: all except the id.
+        purpose : {"learn", "audit", "all"}, default="learn"
+            Which answers: those to learn from, audits, with which a model is judged, or
+            both. Nothing may be learned from audits that are to judge the model.
+        unsure : bool, optional
+            Whether pairs about which somebody was unsure are there, with the answer 0.
+            None: among audits, where a certificate must count them.
+
+        Returns
+        -------
+        pairs : Pairs
+            One for each answer, in the order in which they were asked; of an audit the
+            first sure answer alone counts.
+        t : ndarray of shape (n_pairs,)
+            The answers.
+
+        See Also
+        --------
+        pairlearn.files.tables.read_answers : Read files of points and of answers, in
+            whatever words, as ``pairlearn fit`` does.
+
+        Notes
+        -----
+        The page shows the error of each model that it makes meanwhile. ``pairlearn fit
+        points.csv answers.sqlite`` takes account of that in its certificate; one from
+        these audits does not, unless it is made with ``anytime=True`` and with the
+        confidence that :func:`pairlearn.trust.live.live_confidence` gives.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pairlearn import Pairs
+        >>> points = pd.DataFrame({"name": ["ann", "bob", "cy"], "age": [31, 25, 47]})
+        >>> said = pd.DataFrame(
+        ...     {
+        ...         "left": ["cy", "ann", "bob"],
+        ...         "right": ["ann", "bob", "cy"],
+        ...         "answer": ["different", "same", "unsure"],
+        ...     }
+        ... )
+        >>> pairs, t = Pairs.from_answers(points, said, id="name")
+        >>> pairs.index.tolist(), t
+        ([[2, 0], [0, 1]], array([-1.,  1.]))
+        """
+        from pairlearn.data.answer_tables import find_answers
+
+        index, t = find_answers(points, answers, id=id, purpose=purpose, unsure=unsure)
+        return cls(_features(points, id, features), index), t
 
     @classmethod
     def from_graph(cls, X: PointsLike, adjacency: Any) -> Pairs:
@@ -607,6 +679,18 @@ class Pairs:
         pairs = object.__new__(Pairs)
         pairs.X, pairs.index = self.X, index
         return pairs
+
+
+def _features(
+    points: Any,
+    id: str | None,  # noqa: A002 - the user's word for it
+    features: Sequence[str] | None,
+) -> Any:
+    """Return the columns of a frame to learn from: all except the id, if none."""
+    check_columns("points", points, features or [])
+    if features is None:
+        features = [column for column in points.columns if column != id]
+    return points[list(features)]
 
 
 def as_pairs(pairs: PairsLike) -> Pairs:

@@ -78,6 +78,8 @@ _OWN = frozenset(
         "pairlearn.models.meta.PairMetaClassifier",
         "pairlearn.models.multiclass.OneVsRestPairClassifier",
         "pairlearn.data.folds.PairKFold",
+        "pairlearn.people.rates.PeopleRates",
+        "pairlearn.people.rates.PersonRates",
     }
 )
 _SPARSE = frozenset(

@@ -1,4 +1,4 @@
-"""What a certificate means, and how many more pairs would make it narrower."""
+"""How many more pairs would make a certificate narrower."""
 
 from __future__ import annotations
 
@@ -8,88 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pairlearn.cli.sizes import WIDTHS, certificate_plan
+from pairlearn.trust.in_words import NOTHING
 from pairlearn.trust.kinds_counts import kinds_certificate_from_counts
 
 if TYPE_CHECKING:
     from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
-__all__ = ["in_words", "kinds_in_words", "narrower", "narrower_within"]
+__all__ = ["narrower", "narrower_within"]
 
 PROPOSED = 3
 # So many answers about pairs within groups are proposed.
 WITHIN = (100, 300, 1000, 3000, 10_000)
-# An interval that is so wide says nothing yet.
-NOTHING = 0.5
-
-
-def in_words(certificate: Certificate) -> str:
-    """Return the error as a count of points, for readers who know no statistics.
-
-    Examples
-    --------
-    >>> from pairlearn.trust.certificate import certificate_from_counts
-    >>> in_words(certificate_from_counts(40, 400))
-    'Of 100 new points like these, about 5 are put into the wrong group; with 95%
-    confidence at least 3 and at most 8.'
-    >>> in_words(certificate_from_counts(52, 100))
-    'The answers do not show that the groups are of any use: up to 50 of 100 points may
-    be in the wrong group.'
-    """
-    low, high = certificate.clustering_interval
-    if high >= 0.5:
-        return (
-            "The answers do not show that the groups are of any use: up to 50 of 100 "
-            "points may be in the wrong group."
-        )
-    return _of_a_hundred(certificate.clustering_error, (low, high), certificate)
-
-
-def kinds_in_words(certificate: KindsCertificate) -> str:
-    """Return the same for more than two kinds.
-
-    Examples
-    --------
-    >>> from pairlearn.trust.kinds_counts import kinds_certificate_from_counts
-    >>> kinds_in_words(kinds_certificate_from_counts([2, 3], [50, 50], [0.5, 0.5]))
-    'Of 100 new points like these, about 3 are put into the wrong group; with 95%
-    confidence at most 7.'
-    >>> kinds_in_words(kinds_certificate_from_counts([0, 0], [2, 2], [0.5, 0.5]))
-    'How many points are in the wrong group is not known yet: only 4 of the pairs that
-    were kept aside have both points in one group, which is too few.'
-    """
-    _, high = certificate.interval
-    if high < NOTHING:
-        return _of_a_hundred(certificate.error, certificate.interval, certificate)
-    if certificate.error < NOTHING / 2:
-        n = certificate.n_within
-        return (
-            f"How many points are in the wrong group is not known yet: only {n:,} of "
-            "the pairs that were kept aside have both points in one group, which is "
-            "too few."
-        )
-    return (
-        f"The answers do not show that the groups are of any use: up to {high:.0%} of "
-        "the points may be in the wrong group."
-    )
-
-
-def _of_a_hundred(
-    error: float,
-    interval: tuple[float, float],
-    certificate: Certificate | KindsCertificate,
-) -> str:
-    low, high = interval
-    # A share of less than one in a hundred wants a larger hundred.
-    whole = 100 if high >= 0.02 else 1000
-    about = round(whole * error)
-    least, most = int(whole * low), -int(-whole * high // 1)
-    at_least = f"at least {least} and " if least else ""
-    return (
-        f"Of {whole:,} new points like these, about {about} "
-        f"{'is' if about == 1 else 'are'} put into the wrong group; with "
-        f"{100 * certificate.confidence:g}% confidence {at_least}at most {most}."
-    )
 
 
 def narrower_within(

@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.cli.page.markup import Html, bullets, fill, join, percent, table, text
+from pairlearn.cli.page.markup import (
+    Html,
+    bullets,
+    fill,
+    join,
+    percent,
+    table,
+    text,
+)
 from pairlearn.cli.page.scored import DOUBTFUL
 
 if TYPE_CHECKING:
     from pairlearn.cli.page.scored import ScoredPoints
     from pairlearn.cli.summary import FitSummary
 
-__all__ = ["candidates", "data", "importance", "suspicious", "uncertain"]
+__all__ = ["candidates", "data", "importance", "people", "suspicious", "uncertain"]
 
 # Rows of tables, and names in a cell; the rest is counted.
 POINTS = 12
@@ -111,6 +119,61 @@ def _answer(t: float) -> str:
         return "same" if t > 0 else "different"
     kind = "unsure" if t == 0 else "probably same" if t > 0 else "probably different"
     return f"{kind} ({_signed(t)})"
+
+
+def people(scored: ScoredPoints) -> Html:
+    """Return who answered how much, and how far they agree."""
+    report = scored.summary.people
+    if report is None:
+        return Html("")
+    persons, couples = report.shown_persons(), report.shown_couples()
+    head = ("person", "answers", "same", "different", "unsure", "agrees with others")
+    rows = [
+        (
+            person.name,
+            f"{person.n_answers:,}",
+            f"{person.n_same:,}",
+            f"{person.n_different:,}",
+            f"{person.n_unsure:,}",
+            "–"
+            if person.agreement is None
+            else f"{person.agreement:.0%} of {person.n_compared:,}",
+        )
+        for person in persons
+    ]
+    shown = Html("")
+    if len(couples):
+        made = [
+            (
+                couple.one,
+                couple.other,
+                f"{couple.n_pairs:,}",
+                f"{couple.agreement:.0%}",
+                "undefined" if couple.kappa is None else _kappa(couple.kappa),
+                "–"
+                if couple.kappa_interval is None
+                else " to ".join(_kappa(end) for end in couple.kappa_interval),
+            )
+            for couple in couples
+        ]
+        titles = ("person", "and person", "pairs", "agree", "kappa", "95% interval")
+        shown = fill("couples", table=table(titles, made, words=(0, 1)))
+    notes = [f"{note}." for note in (*report.notes, *couples.remarks)]
+    n_split = len(report.disagreements)
+    return fill(
+        "people",
+        told=bullets(report.headline),
+        persons=table(head, rows),
+        n_persons=len(report.persons),
+        n_shown=len(persons),
+        couples=shown,
+        notes=bullets(notes) if notes else "",
+        settle=fill("to settle", n_split=n_split) if n_split else "",
+    )
+
+
+def _kappa(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def importance(scored: ScoredPoints) -> Html:

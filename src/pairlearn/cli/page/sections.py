@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.cli.certificate_words import caveats, lopsided_group, one_group_line
+from pairlearn.cli.certificate_words import lopsided_group, one_group_line
 from pairlearn.cli.page import listings, several, several_lists
-from pairlearn.cli.page.advice import in_words, narrower
+from pairlearn.cli.page.advice import narrower
 from pairlearn.cli.page.figures import error_figure, score_figure
 from pairlearn.cli.page.markup import (
     Html,
@@ -21,8 +21,11 @@ from pairlearn.cli.page.markup import (
 )
 from pairlearn.cli.page.scored import DOUBTFUL
 from pairlearn.cli.sizes import SURE
+from pairlearn.trust.in_words import caveats, in_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pairlearn.cli.page.scored import ScoredPoints
     from pairlearn.trust.certificate import Certificate
 
@@ -46,10 +49,13 @@ def sections(scored: ScoredPoints) -> list[dict[str, object]]:
         ("typical", "Typical members", several_lists.typical),
         ("uncertain", "Points between groups", several_lists.between),
     )
-    of_all = (
+    of_all: tuple[tuple[str, str, Callable[[ScoredPoints], Html]], ...] = (
         ("suspicious", "Answers to look at again", listings.suspicious),
         ("importance", "Which columns matter", listings.importance),
     )
+    people = scored.summary.people
+    if people is not None and len(people.persons) > 1:
+        of_all += (("people", "Those who answered", listings.people),)
     kinds = (("kinds", "Why so many kinds?", several_lists.kinds),)
     last = (
         ("data", "The data", listings.data),

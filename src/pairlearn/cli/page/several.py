@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pairlearn.cli.certificate_words import kinds_caveats, lopsided_group
-from pairlearn.cli.page.advice import NOTHING, kinds_in_words, narrower_within
+from pairlearn.cli.page.advice import narrower_within
 from pairlearn.cli.page.figures import error_figure, purity_figure
 from pairlearn.cli.page.markup import (
     Html,
@@ -23,6 +23,7 @@ from pairlearn.cli.page.markup import (
 )
 from pairlearn.cli.page.scored import DOUBTFUL
 from pairlearn.cli.several_kinds import headline
+from pairlearn.trust.in_words import NOTHING, kinds_in_words
 
 if TYPE_CHECKING:
     from pairlearn.cli.page.scored import ScoredPoints

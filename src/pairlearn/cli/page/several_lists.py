@@ -17,8 +17,9 @@ from pairlearn.cli.page.markup import (
     table,
     text,
 )
-from pairlearn.cli.page.telling import LOOKED, shown_value, telling_columns
+from pairlearn.cli.page.telling import shown_value, telling_columns
 from pairlearn.trust.kinds_counts import GroupCounts
+from pairlearn.trust.telling import LOOKED
 
 if TYPE_CHECKING:
     from pairlearn.cli.page.scored import ScoredPoints

@@ -15,6 +15,7 @@ from pairlearn.files.tables.cells import shown
 from pairlearn.files.tables.columns import hint_about_ids
 from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.pair_rows import PairRows, join_rows, read_pairs
+from pairlearn.files.tables.people_columns import SaidRows
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.purposes import read_key
 from pairlearn.files.tables.reading import read_table
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from pairlearn.trust.noise import FlipRateEstimate
 
 __all__ = ["AnsweredPairs", "PairRows", "read_answers", "read_pairs"]
+
+# How notes end that are not true where it is known who said what.
+EACH_ONCE = "; each counts once, with the mean of its answers"
+TEACH_NOTHING = "teach nothing; they count as unsure"
 
 
 @dataclass
@@ -78,6 +83,8 @@ class AnsweredPairs:
     n_looks : int
         The last round with answers: so many models somebody may have looked at, one
         after each round. 0: not known.
+    said : SaidRows or None
+        All answers, also the unsure ones, and who gave them.
     """
 
     points: Points
@@ -100,6 +107,7 @@ class AnsweredPairs:
     chosen_points: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     audits: AnsweredPairs | None = None
     n_looks: int = 0
+    said: SaidRows | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -183,7 +191,8 @@ def read_answers(
 
     Several answers about one pair, in whatever order it names its points, become one:
     their mean, a soft answer where they disagree. So each pair counts once, however
-    many people answered it; where they are evenly divided it is left out.
+    many people answered it; where they are evenly divided it is left out. Of an audit
+    the first sure answer counts.
 
     Messages name the options of the command line; the arguments here have the same
     names.
@@ -192,7 +201,8 @@ def read_answers(
     ----------
     points, pairs : str or Path
         The tables: files that end in .csv, .tsv, .tab, .txt, .parquet, .feather, .arrow
-        or .ipc. There may be several tables of pairs.
+        or .ipc; of pairs also the answers.sqlite of ``pairlearn label``. There may be
+        several tables of pairs.
     id : str, optional
         The column of the points with their ids. None: found by its name or content.
     left, right, answer : str, optional
@@ -292,7 +302,9 @@ def read_answers(
     read = _Read(found, rows, index, answers, usable)
     audit = rows.marks.audit
     joined = read.joined(~audit if audits_apart else np.ones(len(rows), dtype=bool))
-    joined.audits = read.joined(audit) if audit.any() else None
+    if audit.any():
+        joined.audits, told = read.judging(audit)
+        notes += told
     if need_sure and not len(joined) and joined.audits is None:
         raise TableError(
             "no pair has a usable answer: all answers are evenly divided, or 0"
@@ -326,10 +338,38 @@ class _Read:
         found.n_self = int(np.sum(some & known & ~self.usable))
         found.n_unknown = int(np.sum(some & ~known))
         found.marks = rows.marks
+        given = np.flatnonzero(some & self.usable & answers.asked)
+        found.said = SaidRows(
+            self.index[given],
+            np.where(answers.sure, answers.t, 0.0)[given],
+            [rows.line(row) for row in given.tolist()],
+            rows.people.take(given),
+            given,
+        )
         chosen = rows.marks.learn & self.usable & answers.asked
         found.chosen_points = np.unique(self.index[chosen])
         found.n_looks = int(rows.marks.rounds[answers.asked].max(initial=0))
         return found
+
+    def judging(self, audit: Bools) -> tuple[AnsweredPairs, list[str]]:
+        """Return the audits, each with the first answer of somebody who was sure.
+
+        If later ones counted, too, one could ask about an audit until the answer suits.
+        """
+        low, high = self.index.min(axis=1), self.index.max(axis=1)
+        sure = np.flatnonzero(audit & self.usable & self.answers.sure)
+        pair = np.stack([low[sure], high[sure]], axis=1)
+        first = sure[np.unique(pair, axis=0, return_index=True)[1]]
+        some = audit.copy()
+        some[np.setdiff1d(sure, first)] = False
+        found = self.joined(some)
+        found.n_rows = int(audit.sum())
+        n_again = len(sure) - len(first)
+        note = (
+            f"{n_again} answer(s) are about audits that had one already; of an audit "
+            "the first sure answer counts"
+        )
+        return found, [note] if n_again else []
 
 
 def _read_all(tables: list[Table], parts: list[PairRows]) -> PairRows:
@@ -432,8 +472,7 @@ def _join(
     if n_repeated:
         notes.append(
             f"{n_repeated} pair(s) were answered more than once "
-            f"({count[count > 1].sum()} answers); each counts once, with the mean of "
-            "its answers"
+            f"({count[count > 1].sum()} answers){EACH_ONCE}"
         )
     if disagreeing:
         some = ", ".join(map(str, members[disagreeing[0]][:5]))
@@ -443,8 +482,7 @@ def _join(
         )
     if n_tied:
         notes.append(
-            f"{n_tied} pair(s) whose answers are evenly divided, or 0, teach nothing; "
-            "they count as unsure"
+            f"{n_tied} pair(s) whose answers are evenly divided, or 0, {TEACH_NOTHING}"
         )
     return AnsweredPairs(
         points,

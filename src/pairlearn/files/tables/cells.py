@@ -14,6 +14,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+from pairlearn.data.ids import id_of
+
 __all__ = [
     "DATE_ORDERS",
     "LONGEST_MISSING",
@@ -76,30 +78,6 @@ def shown(cell: Any, most: int = 40) -> str:
     """Return a cell as it is shown in a message: quoted, and cut if it is long."""
     text = cell if isinstance(cell, str) else str(cell)
     return repr(text if len(text) <= most else text[:most] + "…")
-
-
-def id_of(cell: Any) -> str:
-    """Return an id as text: whole numbers without a point, text without outer space.
-
-    "007" and 7 are different ids; 7 of a Parquet file and "7" of a CSV file are one.
-
-    Examples
-    --------
-    >>> id_of(" 007 "), id_of(7), id_of(7.0), id_of(None)
-    ('007', '7', '7', '')
-    """
-    if isinstance(cell, str):
-        return cell.strip()
-    if cell is None or type(cell).__name__ == "NAType" or cell != cell:
-        return ""
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    # Not by //, which fails for whole numbers of more digits than are computed with.
-    if isinstance(cell, Decimal) and cell.is_finite() and cell == round(cell):
-        return str(int(cell))
-    return str(cell)
 
 
 def text_of(cell: Any) -> str:

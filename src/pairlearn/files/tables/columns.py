@@ -31,6 +31,7 @@ __all__ = [
     "find_sides",
     "hint_about_ids",
     "ids_in",
+    "plain_name",
 ]
 
 # From here on floats leave out whole numbers.
@@ -87,7 +88,7 @@ def ids_in(table: Table, column: str) -> Cells:
 
 def _id_by_name(table: Table) -> str | None:
     for number, tier in enumerate(_IDS):
-        found = [name for name in table.columns if _plain(name) in tier]
+        found = [name for name in table.columns if plain_name(name) in tier]
         if number > 1:
             found = [name for name in found if _is_unique(table.columns[name])]
         if len(found) > 1:
@@ -105,7 +106,7 @@ def _row_numbers_instead(
 ) -> list[str]:
     """Return a note if the pairs may hold row numbers, and not these ids."""
     n_points = len(ids)
-    if not wanted or _plain(column) not in _IDS[2] + _IDS[3]:
+    if not wanted or plain_name(column) not in _IDS[2] + _IDS[3]:
         return []
     if not all(_is_row_number(name) and int(name) <= n_points for name in wanted):
         return []
@@ -179,7 +180,7 @@ def _row_numbers(
     last = first_row + n_points - 1
     note = (
         f"{table.name} has no id column; its rows are numbered from {first_row} to "
-        f"{last}"
+        f"{last} (if a column holds ids, name it with --id)"
     )
     ids = cells_of(list(map(str, range(first_row, last + 1))))
     return FoundIds(ids, None, first_row, [note])
@@ -221,7 +222,7 @@ def _checked_ids(table: Table, column: str) -> Cells:
         row = twice[0]
         raise TableError(
             f"{table.place(row)}: the id {shown(ids[row])} is already used in "
-            f"{'line' if table.text else 'row'} {table.lines[first[ids[row]]]} "
+            f"{table.unit} {table.lines[first[ids[row]]]} "
             f"({len(twice)} row(s) repeat an id). Each point needs its own id; if a "
             f"column other than {column!r} holds the ids, say so with --id"
         )
@@ -247,7 +248,7 @@ def find_sides(
     plain: dict[str, list[str]] = {}
     for name in table.columns:
         if name != answer:
-            plain.setdefault(_plain(name), []).append(name)
+            plain.setdefault(plain_name(name), []).append(name)
     found = [
         (one, other)
         for a, b in _SIDES
@@ -311,7 +312,7 @@ def find_answer(
             raise OptionError(f"--answer {option!r} is a column of ids")
         return _refuse_opposite(table, column_named(table, option, "--answer"))
     rest = [name for name in table.columns if name not in sides]
-    found = [name for name in rest if _plain(name) in _ANSWERS]
+    found = [name for name in rest if plain_name(name) in _ANSWERS]
     if len(found) == 1:
         return found[0]
     if not needed and not found:
@@ -331,7 +332,7 @@ def _refuse_opposite(table: Table, name: str) -> str:
     """Refuse yes and no to the question whether two points are different."""
     said = {str(cell).casefold() for cell in table.columns[name] if cell is not None}
     clear = any(word in one for one in said for word in ("same", "diff", "link"))
-    if _plain(name) in _OPPOSITE and not clear:
+    if plain_name(name) in _OPPOSITE and not clear:
         raise TableError(
             f"{table.name}: column {name!r} seems to ask whether two points are "
             "different, so yes would mean different there; write same or different in "
@@ -374,7 +375,7 @@ def column_named(table: Table, name: str, option: str) -> str:
     )
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a name without case, spaces and punctuation."""
     return name if name == UNNAMED else re.sub(r"[\W_]+", "", name).casefold()
 

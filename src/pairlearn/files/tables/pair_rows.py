@@ -9,6 +9,7 @@ import numpy as np
 
 from pairlearn.files.tables.columns import find_answer, find_sides, ids_in
 from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.people_columns import PeopleColumns, read_people
 from pairlearn.files.tables.purposes import Marks, is_questions, read_marks
 from pairlearn.files.tables.reading import Table, read_table
 
@@ -43,6 +44,8 @@ class PairRows:
         What each row is for.
     where : ndarray of shape (n_rows, 2)
         The number of the table of each row, and its row there.
+    people : PeopleColumns
+        Who gave each answer, and when.
     """
 
     tables: list[Table]
@@ -52,6 +55,7 @@ class PairRows:
     names: tuple[str, str, str | None]
     marks: Marks
     where: Ints
+    people: PeopleColumns
 
     def __len__(self) -> int:
         return len(self.left)
@@ -129,7 +133,8 @@ def read_pairs(
     marks = read_marks(table, named[0], named[1], keys)
     where = np.stack([np.zeros(len(table), np.intp), np.arange(len(table))], axis=1)
     columns = (*sides, words)
-    rows = PairRows([table], named[0], named[1], answers, columns, marks, where)
+    people = read_people(table, [name for name in columns if name is not None])
+    rows = PairRows([table], named[0], named[1], answers, columns, marks, where, people)
     return join_rows([rows]) if marks.rounds.any() else rows
 
 
@@ -155,4 +160,7 @@ def join_rows(parts: list[PairRows]) -> PairRows:
         parts[0].names,
         Marks.joined([part.marks for part in parts]).take(order),
         where[order],
+        PeopleColumns.joined(
+            [part.people for part in parts], list(map(len, parts))
+        ).take(order),
     )

@@ -175,6 +175,11 @@ def read_points(
     (3, 3)
     """
     table = source if isinstance(source, Table) else read_table(source)
+    if table.unit == "question":
+        raise TableError(
+            f"{table.name} holds answers, and a table of points is needed here; points "
+            "come first, and then answers: pairlearn fit points.csv answers.sqlite"
+        )
     if group is not None:
         group = column_named(table, group, "--group")
     points = Points(table, *find_id(table, id, wanted, first_row), group_column=group)
@@ -184,8 +189,10 @@ def read_points(
             "name the column that several rows of one thing have in common"
         )
     if not points.features:
+        taken = points.id_column
+        which = f", which column {taken!r} holds" if taken is not None else ""
         raise TableError(
-            f"{table.name} has no column besides the ids; points need features to "
-            "learn from"
+            f"{table.name} has no column besides the ids{which}; points need columns "
+            "to learn from"
         )
     return points

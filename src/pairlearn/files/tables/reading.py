@@ -1,4 +1,4 @@
-"""Tables on disk: CSV, TSV, Parquet, Feather and Arrow, read alike."""
+"""Tables on disk: CSV, TSV, Parquet, Feather, Arrow and stored answers, read alike."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ __all__ = ["Table", "TableError", "frame_of", "read_chunks", "read_table"]
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 ARROW_SUFFIXES = (".parquet", ".feather", ".arrow", ".ipc")
+# What `pairlearn label` writes.
+STORE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 # Rows that are in memory at a time when a table is read in parts.
 CHUNK_ROWS = 10_000
 
@@ -39,7 +41,8 @@ class Table:
     columns : dict
         The cells of each column: text, or what Arrow makes of its types.
     lines : ndarray of int
-        For a text file, the line of each row; else the number of the row, from 1.
+        For a text file, the line of each row; else the number of the row, from 1; of
+        answers that `pairlearn label` stored, the number of the question.
     text : bool
         Whether it is a text file, so that `lines` are lines.
     delimiter : str
@@ -48,6 +51,8 @@ class Table:
         Line of the first blank row that was left out and that others follow; 0: none.
     notes : list of str
         What to tell about how it was read.
+    unit : str
+        What `lines` count.
     """
 
     name: str
@@ -57,6 +62,11 @@ class Table:
     delimiter: str = ""
     gap: int = 0
     notes: list[str] = field(default_factory=list)
+    unit: str = "row"
+
+    def __post_init__(self) -> None:
+        if self.text:
+            self.unit = "line"
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -71,7 +81,7 @@ class Table:
 
     def place(self, row: int) -> str:
         """Return where a row stands, for a message."""
-        return f"{self.name}, {'line' if self.text else 'row'} {self.lines[row]}"
+        return f"{self.name}, {self.unit} {self.lines[row]}"
 
 
 def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
@@ -80,7 +90,8 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
     Parameters
     ----------
     path : str or Path
-        A file that ends in .csv, .tsv, .tab, .txt, .parquet, .feather, .arrow or .ipc.
+        A file that ends in .csv, .tsv, .tab, .txt, .parquet, .feather, .arrow or .ipc,
+        or the file of answers that `pairlearn label` writes: .sqlite, .sqlite3 or .db.
     n_rows : int
         The most rows of a part.
 
@@ -103,10 +114,13 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
         yield from _read_text(path, n_rows)
     elif suffix in ARROW_SUFFIXES:
         yield from _read_arrow(path, n_rows)
+    elif suffix in STORE_SUFFIXES:
+        yield _read_store(path)
     else:
         raise TableError(
             f"{path.name} ends in {suffix or 'nothing'}; tables are read from "
-            f"{', '.join(TEXT_SUFFIXES + ARROW_SUFFIXES)} files"
+            f"{', '.join(TEXT_SUFFIXES + ARROW_SUFFIXES)} files, and "
+            f"answers from {', '.join(STORE_SUFFIXES)} files of pairlearn label"
         )
 
 
@@ -154,6 +168,30 @@ def _read_arrow(path: Path, n_rows: int) -> Iterator[Table]:
         lines = _numbers(count, n_read + 1)
         yield Table(path.name, dict(zip(names, cells, strict=True)), lines, text=False)
         n_read += count
+
+
+def _read_store(path: Path) -> Table:
+    from pairlearn.data.stored_answers import StoreError, read_stored_answers
+
+    try:
+        found = read_stored_answers(path)
+    except StoreError as problem:
+        raise TableError(str(problem)) from None
+    answers = found.rows
+    if not answers:
+        raise TableError(
+            f"{path.name} holds no answer yet; answer some questions on the page of "
+            "pairlearn label first"
+        )
+    names = ("left", "right", "answer", "purpose", "annotator", "time", "comment")
+    columns: dict[str, list[Any]] = {
+        name: [getattr(answer, name) for answer in answers] for name in (*names, "why")
+    }
+    # Whoever answers sees the errors of the models that are made meanwhile.
+    columns["round"] = [found.n_looks] * len(answers)
+    cells = {name: cells_of(values) for name, values in columns.items()}
+    lines = np.array([answer.question for answer in answers], dtype=np.int64)
+    return Table(path.name, cells, lines, text=False, unit="question")
 
 
 def _numbers(count: int, first: int = 1) -> NDArray[np.int64]:

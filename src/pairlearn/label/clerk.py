@@ -1,0 +1,442 @@
+"""The clerk: does one thing after the other, on the disk and in memory.
+
+Each method stands inside a transaction of the store. Whoever calls them commits; if
+that fails, :meth:`Clerk.begin_again` makes the memory anew from the disk.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pairlearn.files.answers_store import damaged
+from pairlearn.label.leases import Lease, Leases
+from pairlearn.label.records import Records
+from pairlearn.label.values import SAID, Asked, Outcome, Refused, can_be_in_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pairlearn.label.store import Event, Store
+    from pairlearn.label.values import Given, Item, Person
+
+__all__ = ["Clerk"]
+
+# Letters of a comment, a name of a group, a name of a person and an id of a request.
+_LONGEST_TEXT, _LONGEST_NAME, _LONGEST_ID = 10_000, 200, 100
+# Most questions that a page may have at a time, and most groups that have names.
+_MOST, _MOST_GROUPS = 50, 1000
+
+
+class Clerk:
+    """Does what people and the back room want, one after the other.
+
+    Parameters
+    ----------
+    store : Store
+        Where everything is kept.
+    clock : callable
+        Returns the time in seconds since 1970.
+    lease_seconds : float
+        How long a question stays on a page that is not heard of.
+
+    Attributes
+    ----------
+    records : Records
+        What the events say.
+    leases : Leases
+        What is on which page.
+    fresh : list of Event
+        What was added since the list was emptied.
+    is_shut : bool
+        Whether no question is given out for now.
+    """
+
+    def __init__(
+        self, store: Store, clock: Callable[[], float], lease_seconds: float
+    ) -> None:
+        self.store, self._clock, self._seconds = store, clock, lease_seconds
+        self.fresh: list[Event] = []
+        self.is_shut = False
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Make all that is in memory from what is on the disk."""
+        self.fresh.clear()
+        try:
+            records = Records.read(self.store.events())
+        except (KeyError, TypeError, ValueError) as problem:
+            raise damaged(self.store.path, problem) from None
+        self.records = records
+        self.leases = Leases.read(
+            self.store.leases(), records.open, self._clock(), self._may_wait
+        )
+
+    def _may_wait(self, number: int, who: str) -> bool:
+        """Tell whether a question may be on a person's page, though it is answered."""
+        known = number in self.records.questions
+        return known and self.records.own(who, number) is None
+
+    # What people do.
+
+    def answer(self, person: Person, given: Given) -> Outcome:
+        """Take down an answer, or say why not."""
+        try:
+            _check_request(given.request)
+            if not self._has_said(person, given.request, given.question, given.said):
+                self._meet(person)
+                self._answer(person, given)
+        except Refused as problem:
+            return Outcome(given.request, "refused", str(problem))
+        return Outcome(given.request, "saved")
+
+    def _answer(self, person: Person, given: Given) -> None:
+        number, who = given.question, person.name
+        self._check_known(number)
+        asked = self.records.questions[number]
+        if given.rows is not None and tuple(sorted(given.rows)) != asked.pair:
+            raise Refused(
+                f"Question {number} is about other things here: the file of answers "
+                "was put back to an older copy. Your answer was not kept.",
+                409,
+            )
+        _check_said(given.said)
+        comment = _checked_text(given.comment or "")
+        own = self.records.own(who, number)
+        if own is not None:
+            if own.said == given.said:
+                return  # from a second window that showed the same question
+            raise Refused(
+                f"You have answered this question before, with "
+                f'"{SAID[own.said or 0]}", and now with "{SAID[given.said]}". The '
+                "first one stands; you can change it in the history.",
+                409,
+            )
+        # Somebody else was quicker, after our lease had run out; or the question was
+        # taken back. What was said is kept all the same.
+        kind = "answer" if number in self.records.open else "opinion"
+        body = {"said": int(given.said), "seconds": _checked_seconds(given.seconds)}
+        request = given.request
+        self._add(kind, body, who, number, f"{request}/1" if comment else request)
+        if comment:
+            self._add("comment", {"text": comment, "to": who}, who, number, request)
+        lease = self.leases.of(number)
+        # A second person may have the question on the page, and should keep it there.
+        if lease is None or lease.who == who:
+            self._end_lease(number)
+
+    def hand(
+        self, person: Person, page: str, have: Iterable[int], want: int
+    ) -> list[Asked]:
+        """Return questions that a page may show beside those that it has.
+
+        Parameters
+        ----------
+        person : Person
+            Who asks.
+        page : str
+            The id of the page.
+        have : iterable of int
+            Questions that the page has.
+        want : int
+            How many it wants to have, those among them.
+
+        Returns
+        -------
+        list of Asked
+        """
+        _check_page(page)
+        if self.is_shut:
+            return []
+        self._meet(person)
+        now, who = self._clock(), person.name
+        until = now + self._seconds
+        self.leases.sweep(now, self.records.open.__contains__, until)
+        want = min(want, _MOST)
+        held = list(dict.fromkeys(have))[:_MOST]
+        # Those on the page stay there, as long as somebody looks at it.
+        for number in held:
+            if self._is_ours(number, who, page):
+                self._lease(number, who, page, until, hurry=False)
+        found = [n for n in self.leases.of_page(who, page) if n not in held]
+        for number in found:
+            self._lease(number, who, page, until, hurry=False)
+        if len(self.leases.free) < self.leases.n_pages:
+            # Nobody is given several while others have none.
+            want = min(want, 1)
+        missing = max(0, want - len(held))
+        for number in self._suitable(who, missing - len(found)):
+            self._lease(number, who, page, until)
+            found.append(number)
+        return [self.records.asked(number) for number in found[:missing]]
+
+    def _is_ours(self, number: int, who: str, page: str) -> bool:
+        lease = self.leases.of(number)
+        if lease is not None:
+            return lease[:2] == (who, page)
+        return self.leases.is_free(number) and not self.records.has_answered(
+            who, number
+        )
+
+    def _suitable(self, who: str, most: int) -> list[int]:
+        """Return free questions about pairs that a person has not answered."""
+        found: list[int] = []
+        for number in self.leases.free:
+            if len(found) >= most:
+                break
+            if not self.records.has_answered(who, number):
+                found.append(number)
+        return found
+
+    def n_suitable(self, who: str | None, most: int) -> int:
+        """Return how many questions could be given to a person, up to so many."""
+        if who is None:
+            return min(most, len(self.leases.free))
+        return len(self._suitable(who, most))
+
+    def undo(
+        self, person: Person, page: str, request: str, question: int | None
+    ) -> tuple[Asked, int]:
+        """Take an answer of a person back; the question is on the page again."""
+        _check_request(request)
+        _check_page(page)
+        who = person.name
+        done = self._has_done(person, request, question, ("undo",))
+        if done is not None and done.question is not None:
+            return self.records.asked(done.question), int(done.body["said"])
+        if question is None:
+            item = self.records.newest(who)
+            if item is None:
+                raise Refused("There is no answer of yours to take back.", 409)
+        else:
+            self._check_known(question)
+            found = self.records.own(who, question)
+            if found is None:
+                raise Refused(
+                    "You have no answer to this question that could be taken back.", 409
+                )
+            item = found
+        self._meet(person)
+        self._take_back(item, who, request)
+        until = self._clock() + self._seconds
+        self._lease(item.question, who, page, until)
+        return self.records.asked(item.question), item.said or 0
+
+    def edit(self, person: Person, request: str, question: int, said: int) -> None:
+        """Change an answer: one's own, or for the owner anybody's."""
+        _check_request(request)
+        self._check_known(question)
+        _check_said(said)
+        if self._has_said(person, request, question, said):
+            return
+        item = self._editable(person, question)
+        is_first = self.records.first.get(question) == item.number
+        self._meet(person)
+        self._take_back(item, person.name, f"{request}/1")
+        kind = "answer" if is_first else "opinion"
+        body = {"said": int(said), "seconds": None}
+        self._add(kind, body, person.name, question, request)
+        if item.comment and item.who != person.name:
+            moved = {"text": item.comment, "to": person.name}
+            self._add("comment", moved, person.name, question, None)
+
+    def _editable(self, person: Person, question: int) -> Item:
+        item = self.records.own(person.name, question)
+        if item is None and person.owner:
+            item = self.records.item(question)
+        if item is None or item.said is None:
+            raise Refused("You have no answer to this question.", 409)
+        return item
+
+    def comment(self, person: Person, request: str, question: int, text: str) -> None:
+        """Comment on an answer: one's own, or for the owner anybody's."""
+        _check_request(request)
+        self._check_known(question)
+        text = _checked_text(text)
+        if self._has_done(person, request, question, ("comment",)):
+            return
+        item = self._editable(person, question)
+        self._meet(person)
+        body = {"text": text, "to": item.who}
+        self._add("comment", body, person.name, question, request)
+
+    def name_groups(
+        self, person: Person, request: str, names: list[dict[str, Any]]
+    ) -> None:
+        """Keep the names of groups, each with the ids of points it was given for."""
+        _check_request(request)
+        if self._has_done(person, request, None, ("name",)):
+            return
+        if len(names) > _MOST_GROUPS:
+            raise Refused(f"At most {_MOST_GROUPS} groups can have names.")
+        kept = []
+        for each in names:
+            name = str(each["name"]).strip()
+            if name:
+                _check_word(name, "name of a group", _LONGEST_NAME)
+                kept.append({"name": name, "members": list(each["members"])})
+        twice = {one["name"] for one in kept}
+        if len(twice) < len(kept):
+            raise Refused("Two groups have the same name; give each one of its own.")
+        self._meet(person)
+        self._add("name", {"names": kept}, person.name, None, request)
+
+    def item(self, person: Person, question: int) -> Item:
+        """Return what was said to a question: by the person, or for the owner."""
+        self._check_known(question)
+        own = self.records.own(person.name, question)
+        if own is not None:
+            return own
+        found = self.records.item(question)
+        if person.owner or found.said is None:
+            return found
+        raise Refused("This question was answered by somebody else.", 403)
+
+    # What the back room does.
+
+    def ask(self, number: int, body: dict[str, Any]) -> None:
+        """Keep a question that was chosen."""
+        if number in self.records.questions:
+            return
+        self._add("ask", body, None, number, None)
+        self.leases.add_free(number)
+
+    def learned(self, body: dict[str, Any]) -> None:
+        """Keep that a model was learned."""
+        self._add("learn", body, None, None, None)
+
+    def withdraw(self, most: int) -> None:
+        """Take questions back that are too many, and have never been on a page.
+
+        A later model chooses better ones. Audits stay: they do not get old.
+        """
+        fresh = [
+            number
+            for number in self.leases.free
+            if number not in self.leases.handed_out
+            and self.records.questions[number].purpose == "learn"
+        ]
+        for number in fresh[most:]:
+            self._add("withdraw", {}, None, number, None)
+            self.leases.end(number)
+
+    # Helpers.
+
+    def _add(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        who: str | None,
+        question: int | None,
+        request: str | None,
+    ) -> None:
+        event = self.store.append(
+            kind, body, who=who, question=question, request=request
+        )
+        self.records.apply(event)
+        self.fresh.append(event)
+
+    def _take_back(self, item: Item, who: str, request: str) -> None:
+        body = {"of": item.number, "said": item.said}
+        self._add("undo", body, who, item.question, request)
+
+    def _lease(
+        self, number: int, who: str, page: str, until: float, *, hurry: bool = True
+    ) -> None:
+        """Lease a question; without hurry only if half of its time is over."""
+        lease = self.leases.of(number)
+        if not hurry and lease and until - lease.until < self._seconds / 2:
+            return
+        self.store.lease(number, who, page, until)
+        self.leases.lease(number, Lease(who, page, until))
+
+    def _end_lease(self, number: int) -> None:
+        self.store.end_lease(number)
+        self.leases.end(number)
+
+    def _meet(self, person: Person) -> None:
+        """Note who takes part, the first time."""
+        name = person.name
+        if self.records.people.get(name) == person:
+            return
+        _check_word(name, "name", _LONGEST_NAME)
+        self._add("join", {"owner": person.owner}, name, None, None)
+
+    def _has_done(
+        self,
+        person: Person,
+        request: str,
+        question: int | None,
+        kinds: tuple[str, ...],
+    ) -> Event | None:
+        """Return what was done for this id before; refuse an id of something else."""
+        event = self.store.event_of(request)
+        if event is None:
+            return None
+        same = event.who == person.name and event.kind in kinds
+        if not same or question not in (None, event.question):
+            raise _used_before()
+        return event
+
+    def _has_said(self, person: Person, request: str, question: int, said: int) -> bool:
+        """Tell whether an id was used for this answer; refuse one of another answer."""
+        event = self._has_done(person, request, question, _ANSWERS)
+        if event is None:
+            return False
+        # With a comment, the answer itself is the first of two events.
+        comment = event.kind == "comment"
+        answer = self.store.event_of(f"{request}/1") if comment else event
+        if answer is None or answer.body["said"] != said:
+            raise _used_before()
+        return True
+
+    def _check_known(self, number: int) -> None:
+        if number not in self.records.questions:
+            raise Refused(f"There is no question {number}.", 404)
+
+
+_ANSWERS = ("answer", "opinion", "comment")
+
+
+def _used_before() -> Refused:
+    return Refused(
+        "The id of this request was used for something else before; load the page "
+        "again.",
+        409,
+    )
+
+
+def _check_said(said: Any) -> None:
+    if said not in SAID or isinstance(said, bool):
+        raise Refused("An answer is same, different or unsure.")
+
+
+def _check_request(request: str) -> None:
+    _check_word(request, "id of a request", _LONGEST_ID)
+    # Of two events of one request, the first has the id with "/1" behind it.
+    if "/" in request:
+        raise Refused("The id of a request has no slash.")
+
+
+def _check_page(page: str) -> None:
+    _check_word(page, "id of a page", _LONGEST_ID)
+
+
+def _check_word(word: str, what: str, most: int) -> None:
+    if not 0 < len(word.strip()) <= len(word) <= most:
+        raise Refused(f"The {what} has 1 to {most} letters.")
+    if not all(map(can_be_in_names, word)):
+        raise Refused(f"The {what} has letters that cannot be shown.")
+
+
+def _checked_text(text: str) -> str:
+    if len(text) > _LONGEST_TEXT:
+        raise Refused(f"A comment has at most {_LONGEST_TEXT:,} letters.")
+    # A half of a pair of surrogates cannot be written as UTF-8.
+    return text.strip().encode("utf-8", "replace").decode()
+
+
+def _checked_seconds(seconds: float | None) -> float | None:
+    if seconds is None or not math.isfinite(seconds) or seconds < 0:
+        return None
+    return round(float(seconds), 3)

@@ -1,0 +1,76 @@
+"""The answers as a table of pairs: ``python -m pairlearn.label.pairs_file FILE``.
+
+It is a program of its own, as the server must not open its file of answers another
+time: closing it would take the locks of SQLite away from the whole process.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+
+from pairlearn.data.stored_answers import StoreError, read_stored_answers
+from pairlearn.files.tables.cells import looks_like_formula
+
+__all__ = ["pairs_csv"]
+
+_COLUMNS = ["left", "right", "answer", "annotator", "time", "comment", "purpose"]
+_COLUMNS += ["round", "why"]
+
+
+def pairs_csv(answers: Path) -> bytes:
+    """Return the answers of a file as CSV, which the other commands read.
+
+    Parameters
+    ----------
+    answers : Path
+        The file in which `pairlearn label` keeps answers.
+
+    Returns
+    -------
+    bytes
+        One row per answer. What people have typed is marked as text where a spreadsheet
+        would run it as a formula. Ids are written as they are.
+    """
+    found = read_stored_answers(answers)
+    file = io.StringIO(newline="")
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(_COLUMNS)
+    for row in found.rows:
+        typed = (row.annotator, row.time, row.comment)
+        rows.writerow(
+            (
+                row.left,
+                row.right,
+                row.answer,
+                *map(_as_text, typed),
+                row.purpose,
+                found.n_looks,
+                row.why or "",
+            )
+        )
+    return file.getvalue().encode()
+
+
+def _as_text(typed: str | None) -> str:
+    """Return what somebody typed so that no spreadsheet computes it.
+
+    Examples
+    --------
+    >>> _as_text("=1+1"), _as_text("fine"), _as_text(None)
+    ("'=1+1", 'fine', '')
+    """
+    if not typed:
+        return ""
+    # Before Python 3.13 a return alone is not put into quotes, and would end the row.
+    typed = typed.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{typed}" if looks_like_formula(typed.lstrip()) else typed
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.buffer.write(pairs_csv(Path(sys.argv[1])))
+    except (OSError, StoreError) as problem:
+        sys.exit(str(problem))

@@ -1,0 +1,51 @@
+"""Whether a table of points is the one that a file of answers is about."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["mark_of_ids", "other_points"]
+
+
+def mark_of_ids(ids: Iterable[str]) -> str:
+    """Return what tells whether ids are the same, and in the same order.
+
+    Parameters
+    ----------
+    ids : iterable of str
+        The ids.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> mark_of_ids(["p1", "p2"]) == mark_of_ids(["p2", "p1"])
+    False
+    """
+    lines = "\n".join(repr(str(each)) for each in ids)
+    return f"ids {hashlib.sha256(lines.encode()).hexdigest()[:16]}"
+
+
+def other_points(points: str, answers: str) -> str:
+    """Return what to say if the points are others.
+
+    Parameters
+    ----------
+    points, answers : str
+        The names of both files.
+
+    Returns
+    -------
+    str
+    """
+    return (
+        f"the points of {points} are not those that the answers in {answers} are "
+        "about: rows, ids or cells have changed since. Give the table as it was, or "
+        "begin another file of answers with --answers"
+    )

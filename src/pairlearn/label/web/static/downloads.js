@@ -1,0 +1,118 @@
+// Files to take along, and links for people to invite. A file is made when it is asked for; its
+// line says how far it is.
+
+import { Refused, get, post } from "./api.js";
+import { button, el } from "./dom.js";
+import { say } from "./status.js";
+
+const FILES = [
+  ["predictions", "predictions.csv", "The group of every point"],
+  ["model", "model.skops", "The model, for pairlearn predict"],
+  ["report", "report.html", "A page about the model, to read and to pass on"],
+];
+const PAUSE = 900;
+
+export class Downloads {
+  constructor({ outbox }) {
+    this.outbox = outbox;
+    this.lines = new Map(FILES.map(([what, file, about]) => [what, this.line(what, file, about)]));
+    this.body = el("ul", { class: "files" }, [...this.lines.values()].map((line) => line.item),
+      el("li", {}, el("div", {}, el("span", { class: "file" }, "pairs.csv"), el("small", { class: "soft" }, "All answers: who, when, why asked, and which tested the model (audits)")),
+        el("span", { class: "file-state" }), el("a", { class: "framed button", href: "/files/pairs.csv", download: "pairs.csv" }, "Download pairs.csv")));
+  }
+
+  line(what, file, about) {
+    const state = el("span", { class: "file-state", role: "status" });
+    const make = button(`Make ${file}`, () => this.make(what), { class: "framed" });
+    const link = el("a", { class: "primary button", download: file, hidden: true }, `Download ${file}`);
+    const item = el("li", {}, el("div", {}, el("span", { class: "file" }, file), el("small", { class: "soft" }, about)), state, el("span", { class: "file-tools" }, link, make));
+    return { what, file, state, make, link, item };
+  }
+
+  set(what, { state, message, url }) {
+    const line = this.lines.get(what);
+    if (!line) return;
+    const before = line.now;
+    line.now = state;
+    line.make.disabled = state === "working";
+    line.link.hidden = state !== "ready";
+    if (state === "ready") line.link.href = url ?? `/files/${line.file}`;
+    line.make.textContent = state === "ready" || state === "failed" ? "Make again" : `Make ${line.file}`;
+    line.make.setAttribute("aria-label", state === "ready" || state === "failed" ? `Make ${line.file} again` : `Make ${line.file}`);
+    line.item.dataset.state = state;
+    const text = { working: "Working …", ready: "Ready", failed: message ?? "This has failed." }[state] ?? "";
+    line.state.textContent = state === "ready" && message ? message : text;
+    if (before === "working" && state === "ready") {
+      say(`${line.file} is ready.`);
+      if (line.asked) line.link.focus();
+    }
+    if (state === "working") this.later();
+  }
+
+  async make(what) {
+    const line = this.lines.get(what);
+    line.asked = true;
+    this.set(what, { state: "working" });
+    try {
+      // What is still on its way belongs into the file.
+      await this.outbox.empty();
+      this.set(what, await post("/api/files", { what }));
+    } catch (error) {
+      this.set(what, { state: "failed", message: error instanceof Refused ? error.message : "The server cannot be reached just now." });
+    }
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.look(), PAUSE);
+  }
+
+  async look() {
+    try {
+      const states = await get("/api/files");
+      for (const [what, state] of Object.entries(states)) if (state?.state) this.set(what, state);
+    } catch {
+      if ([...this.lines.values()].some((line) => line.now === "working")) this.later();
+    }
+  }
+}
+
+// A name, and a link for that person to open.
+export function invitations() {
+  const field = el("input", { type: "text", id: "invite-name", maxlength: 80, autocomplete: "off", required: true });
+  const trouble = el("p", { class: "trouble", role: "alert" });
+  const links = el("ul", { class: "links" });
+  const here = el("p", { class: "soft", hidden: true }, "These links work on this computer only. For people on other computers, stop the server, and start it again with --host; its help says how.");
+  const form = el("form", { class: "inline", onsubmit: async (event) => {
+    event.preventDefault();
+    const person = field.value.trim();
+    if (!person) return;
+    trouble.textContent = "";
+    try {
+      const { link, here_only: hereOnly } = await post("/api/invite", { name: person });
+      links.prepend(invitation(person, link));
+      here.hidden = !hereOnly;
+      field.value = "";
+      say(`The link for ${person} is ready to be copied.`);
+    } catch (error) {
+      trouble.textContent = error instanceof Refused ? error.message : "The server cannot be reached just now. Try again.";
+    }
+  } }, el("p", { class: "field" }, el("label", { for: "invite-name" }, "Name of the person"), field), el("button", { type: "submit", class: "framed" }, "Make a link"));
+  return el("div", {}, el("p", { class: "soft" }, "Each person gets a link of their own and other questions; a small random part is asked twice. Send the link as you would send a password."), form, trouble, here, links);
+}
+
+function invitation(person, link) {
+  const shown = el("input", { type: "text", readonly: true, "aria-label": `Link for ${person}`, onfocus: () => shown.select() });
+  shown.value = link;
+  const copy = button("Copy", async () => {
+    shown.select();
+    try {
+      await navigator.clipboard.writeText(link);
+    } catch {
+      // Without https the clipboard is closed to scripts; the old way still works.
+      document.execCommand("copy");
+    }
+    copy.textContent = "Copied";
+  }, { class: "framed", "aria-label": `Copy the link for ${person}` });
+  return el("li", {}, el("bdi", { class: "strong" }, person), el("span", { class: "link-line" }, shown, copy));
+}

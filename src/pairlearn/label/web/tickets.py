@@ -1,0 +1,179 @@
+"""Who somebody is: tokens in links, and the signed cookies that they become.
+
+Both are made from one secret that is kept with the answers, so that links and open
+pages go on working after a restart. Nothing else has to be remembered.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import secrets
+import time
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pairlearn.label.values import can_be_in_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["LONGEST_NAME", "Ticket", "Tickets", "new_secret", "proper_name"]
+
+LONGEST_NAME = 80
+# A page may be left for the holidays; after that the link has to be opened again.
+_LASTS = 60 * 86_400
+# Longer ones are not of our making, and are not worth a look.
+_LONGEST = 2_000
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """Who asks.
+
+    Attributes
+    ----------
+    name : str or None
+        The name under which answers are kept; None: not said yet.
+    owner : bool
+        Whether it is who started the server, and may see progress and files.
+    """
+
+    name: str | None
+    owner: bool
+
+
+def new_secret() -> str:
+    """Return a secret to keep with the answers."""
+    return secrets.token_hex(32)
+
+
+def proper_name(said: str) -> str | None:
+    """Return a name as it is kept, or None if it is no name.
+
+    Examples
+    --------
+    >>> proper_name("  Ann   Lee ")
+    'Ann Lee'
+    >>> proper_name("") is None, proper_name("a" * 81) is None
+    (True, True)
+    >>> proper_name("a" + chr(0) + "b") is None
+    True
+    """
+    if len(said) > 4 * LONGEST_NAME:
+        return None
+    if not all(letter.isspace() or can_be_in_names(letter) for letter in said):
+        return None
+    name = " ".join(unicodedata.normalize("NFC", said).split())
+    visible = any(unicodedata.category(letter)[0] in "LNPS" for letter in name)
+    return name if visible and len(name) <= LONGEST_NAME else None
+
+
+class Tickets:
+    """Make and check tokens and cookies.
+
+    Parameters
+    ----------
+    secret : str
+        The secret, as `new_secret` makes it.
+    owner_name : str, optional
+        The name of whoever starts the server.
+    now : callable
+        The time in seconds.
+
+    Attributes
+    ----------
+    project : str
+        What tells one file of answers from another; it is not secret.
+    cookie_name : str
+        The name of the cookie.
+
+    Examples
+    --------
+    >>> tickets = Tickets("0" * 64)
+    >>> tickets.of_token(tickets.invitation("Ann"))
+    Ticket(name='Ann', owner=False)
+    >>> tickets.of_token("something else") is None
+    True
+    >>> tickets.of_cookie(tickets.cookie(Ticket("Ann", owner=False)))
+    Ticket(name='Ann', owner=False)
+    """
+
+    def __init__(
+        self,
+        secret: str,
+        owner_name: str | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._secret = secret.encode()
+        self._owner_name = owner_name
+        self._now = now
+        # Cookies are shared by all servers of one host, whatever their ports.
+        self.project = self._sign("project", "").hex()[:16]
+        self.cookie_name = f"pairlearn-{self.project}"
+
+    @property
+    def owner_token(self) -> str:
+        """The token of whoever started the server."""
+        return _text(self._sign("owner", ""))
+
+    def invitation(self, name: str) -> str:
+        """Return the token of somebody who is invited under this name."""
+        return f"{_text(name.encode())}.{_text(self._sign('invitation', name))}"
+
+    def of_token(self, token: str) -> Ticket | None:
+        """Return whose token it is, or None."""
+        if len(token) > _LONGEST or not token.isascii():
+            return None
+        if _equal(token, self.owner_token):
+            return Ticket(self._owner_name, owner=True)
+        said, _, signature = token.partition(".")
+        try:
+            name = _bytes(said).decode()
+        except ValueError:
+            return None
+        if _equal(signature, _text(self._sign("invitation", name))):
+            return Ticket(name, owner=False)
+        return None
+
+    def cookie(self, ticket: Ticket) -> str:
+        """Return the value of the cookie for somebody."""
+        until = int(self._now()) + _LASTS
+        said = _text(json.dumps([ticket.name, ticket.owner, until]).encode())
+        return f"{said}.{_text(self._sign('cookie', said))}"
+
+    def of_cookie(self, value: str) -> Ticket | None:
+        """Return whose cookie it is, or None if it is forged or has run out."""
+        if len(value) > _LONGEST or not value.isascii():
+            return None
+        said, _, signature = value.partition(".")
+        if not _equal(signature, _text(self._sign("cookie", said))):
+            return None
+        name, owner, until = json.loads(_bytes(said))
+        return Ticket(name, owner) if self._now() < until else None
+
+    def _sign(self, purpose: str, text: str) -> bytes:
+        # What is signed for one purpose is worth nothing for another.
+        message = f"{purpose}\0{text}".encode()
+        return hmac.digest(self._secret, message, hashlib.sha256)
+
+
+def _equal(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def _text(value: bytes) -> str:
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(
+            text + "=" * (-len(text) % 4), altchars=b"-_", validate=True
+        )
+    except binascii.Error as error:
+        raise ValueError("not base64") from error

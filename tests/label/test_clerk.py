@@ -1,0 +1,317 @@
+"""The clerk against a simple model: nothing lost, nothing doubled, nothing repeated."""
+
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+
+from pairlearn.files.answers_store import open_read_only
+from pairlearn.label.clerk import Clerk
+from pairlearn.label.store import Store
+from pairlearn.label.values import SAID, Given, Person, Refused
+from pairlearn.label.web.tickets import proper_name
+from tests.support.label_events import asked_body
+
+LEASE = 600.0
+ANN, BOB, EVE = Person("Ann", owner=True), Person("Bob"), Person("Eve")
+PEOPLE = st.sampled_from([ANN, BOB, EVE])
+PAGES = st.sampled_from(["one", "two"])
+ANSWERS = st.sampled_from([-1, 0, 1])
+
+
+class Broken(sqlite3.OperationalError):
+    """What happens when the disk does not take it."""
+
+
+class ClerkMachine(RuleBasedStateMachine):
+    """Random commands, restarts and failures, and what should come of them."""
+
+    @initialize()
+    def begin(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.now, self.n_requests, self.n_questions = 1000.0, 0, 0
+        self.pairs = {}
+        # What stands, by question and person; who answered a question first.
+        self.stands, self.first, self.comments = {}, {}, {}
+        self.sent = []
+        self.pages = {}
+        self.store = Store(self.folder / "answers.sqlite", lambda: self.now)
+        # No fsync: this is about order, and the store's own tests about the disk.
+        self.store._connection.execute("PRAGMA synchronous = OFF")
+        self.clerk = Clerk(self.store, lambda: self.now, LEASE)
+
+    def teardown(self):
+        if hasattr(self, "store"):
+            self.store.close()
+            shutil.rmtree(self.folder)
+
+    def do(self, work):
+        with self.store.transaction():
+            return work(self.clerk)
+
+    def request(self):
+        self.n_requests += 1
+        return f"r{self.n_requests}"
+
+    @rule(left=st.integers(0, 4), right=st.integers(5, 8))
+    def ask(self, left, right):
+        number = self.n_questions
+        self.do(lambda clerk: clerk.ask(number, asked_body(left, right)))
+        self.pairs[number] = (left, right)
+        self.n_questions += 1
+
+    @rule(person=PEOPLE, page=PAGES, want=st.integers(0, 3))
+    def hand(self, person, page, want):
+        before = list(self.held(person, page))
+        got = self.do(lambda clerk: clerk.hand(person, page, [], want))
+        numbers = [asked.number for asked in got]
+        assert len(numbers) == len(set(numbers)) <= want
+        # What the page had comes first, and again.
+        assert numbers[: len(before)] == before[:want]
+        for number in numbers:
+            assert (number, person.name) not in self.stands
+            for (name, other), held in self.pages.items():
+                if (name, other) != (person.name, page):
+                    assert held.get(number, 0) <= self.now, "on two pages at once"
+        for number in set(numbers) - set(before):
+            answered = {self.pairs[n] for n, who in self.stands if who == person.name}
+            assert self.pairs[number] not in answered
+        held = self.pages.setdefault((person.name, page), {})
+        for number in [*before, *numbers]:
+            if held.get(number, 0) - self.now < LEASE / 2 or number not in before:
+                held[number] = self.now + LEASE
+
+    def held(self, person, page):
+        held = self.pages.get((person.name, page), {})
+        return {n: until for n, until in held.items() if until > self.now}
+
+    @precondition(lambda self: self.n_questions)
+    @rule(person=PEOPLE, said=ANSWERS, data=st.data(), text=st.sampled_from(["", "x"]))
+    def answer(self, person, said, data, text):
+        # Any question, also one that was never on the page: late, or from elsewhere.
+        number = data.draw(st.integers(0, self.n_questions - 1))
+        given = Given(self.request(), number, said, text or None, 1.0)
+        outcome = self.do(lambda clerk: clerk.answer(person, given))
+        own = self.stands.get((number, person.name))
+        if own is None:
+            assert outcome.status == "saved"
+            self.stands[number, person.name] = said
+            self.first.setdefault(number, person.name)
+            if text:
+                self.comments[number, person.name] = text
+            self.sent.append((person, given))
+            self.off_pages(number, person.name)
+        else:
+            assert (outcome.status == "saved") == (own == said)
+
+    def off_pages(self, number, who):
+        for (name, _), held in self.pages.items():
+            if name == who:
+                held.pop(number, None)
+
+    @precondition(lambda self: self.sent)
+    @rule(data=st.data())
+    def send_again(self, data):
+        person, given = data.draw(st.sampled_from(self.sent))
+        last = self.store.last
+        outcome = self.do(lambda clerk: clerk.answer(person, given))
+        assert outcome.status == "saved"
+        assert self.store.last == last
+
+    @rule(person=PEOPLE, page=PAGES, again=st.booleans())
+    def undo(self, person, page, again):
+        request = self.request()
+        own = [n for n, who in self.stands if who == person.name]
+        if not own:
+            with pytest.raises(Refused, match="no answer of yours"):
+                self.do(lambda clerk: clerk.undo(person, page, request, None))
+            return
+        newest = own[-1]
+        for _ in range(1 + again):
+            asked, said = self.do(lambda clerk: clerk.undo(person, page, request, None))
+            assert (asked.number, asked.left, asked.right) == (
+                newest,
+                *self.pairs[newest],
+            )
+        assert said == self.stands.pop((newest, person.name))
+        if self.first.get(newest) == person.name:
+            del self.first[newest]
+        for held in self.pages.values():
+            held.pop(newest, None)
+        self.pages.setdefault((person.name, page), {})[newest] = self.now + LEASE
+
+    @precondition(lambda self: self.n_questions)
+    @rule(person=PEOPLE, said=ANSWERS, data=st.data(), again=st.booleans())
+    def edit(self, person, said, data, again):
+        number = data.draw(st.integers(0, self.n_questions - 1))
+        request = self.request()
+        whose = person.name
+        if (number, whose) not in self.stands and person.owner:
+            whose = self.first.get(number)
+        if (number, whose) not in self.stands:
+            with pytest.raises(Refused, match="no answer to this question"):
+                self.do(lambda clerk: clerk.edit(person, request, number, said))
+            return
+        for _ in range(1 + again):
+            self.do(lambda clerk: clerk.edit(person, request, number, said))
+        del self.stands[number, whose]
+        self.stands[number, person.name] = said
+        if self.first.get(number) == whose:
+            self.first[number] = person.name
+        comment = self.comments.get((number, whose))
+        if comment:
+            self.comments[number, person.name] = comment
+        if whose != person.name:
+            self.off_pages(number, person.name)
+
+    @rule(seconds=st.sampled_from([1.0, LEASE / 2, LEASE + 1]))
+    def wait(self, seconds):
+        self.now += seconds
+
+    @rule()
+    def restart(self):
+        self.store.close()
+        self.store = Store(self.folder / "answers.sqlite", lambda: self.now)
+        self.store._connection.execute("PRAGMA synchronous = OFF")
+        self.clerk = Clerk(self.store, lambda: self.now, LEASE)
+
+    @precondition(lambda self: self.n_questions)
+    @rule(person=PEOPLE, said=ANSWERS, data=st.data())
+    def fail(self, person, said, data):
+        """Nothing of what could not be committed is there, on the disk or in memory."""
+        number = data.draw(st.integers(0, self.n_questions - 1))
+        given = Given(self.request(), number, said, "lost", 1.0)
+
+        def work(clerk):
+            clerk.answer(person, given)
+            clerk.hand(person, "one", [], 3)
+            raise Broken
+
+        with pytest.raises(Broken):
+            self.do(work)
+        self.clerk.begin_again()
+
+    @invariant()
+    def all_is_on_the_disk_once(self):
+        if not hasattr(self, "store"):
+            return
+        with closing(open_read_only(self.folder / "answers.sqlite")) as reader:
+            rows = reader.execute(
+                "SELECT question, annotator, answer, comment FROM answers"
+            ).fetchall()
+        expected = {
+            (n, who, SAID[said], self.comments.get((n, who)))
+            for (n, who), said in self.stands.items()
+        }
+        assert len(rows) == len(expected)
+        assert set(rows) == expected
+
+    @invariant()
+    def memory_is_what_the_disk_says(self):
+        if not hasattr(self, "store"):
+            return
+        records = self.clerk.records
+        assert {(i.question, i.who): i.said for i in records.items.values()} == (
+            self.stands
+        )
+        first = {n: records.items[e].who for n, e in records.first.items()}
+        assert first == self.first
+        assert set(records.open) == set(self.pairs) - set(self.first)
+        again = Clerk(self.store, lambda: self.now, LEASE)
+        assert again.records.items == records.items
+        self.clerk.leases.sweep(self.now, records.open.__contains__)
+        assert again.leases.free == self.clerk.leases.free
+
+
+TestClerk = ClerkMachine.TestCase
+TestClerk.settings = settings(max_examples=20, stateful_step_count=40, deadline=None)
+
+
+@pytest.fixture
+def clerk(tmp_path):
+    store = Store(tmp_path / "answers.sqlite", lambda: 1000.0)
+    clerk = Clerk(store, lambda: 1000.0, LEASE)
+    with store.transaction():
+        clerk.ask(0, asked_body(0, 5))
+        clerk.ask(1, asked_body(1, 6))
+        yield clerk
+    store.close()
+
+
+@pytest.mark.parametrize("comment", [None, "both red"])
+def test_an_id_that_comes_again_with_another_answer_is_not_called_saved(clerk, comment):
+    first, other = Given("r1", 0, 1, comment), Given("r1", 0, -1, comment)
+    for given in (first, first, replace(first, seconds=2.0)):
+        assert clerk.answer(BOB, given).status == "saved"
+    told = clerk.answer(BOB, other)
+    assert (told.status, clerk.records.own("Bob", 0).said) == ("refused", 1)
+    assert "used for something else" in told.reason
+    with pytest.raises(Refused, match="used for something else"):
+        clerk.edit(BOB, "r1", 0, -1)
+    clerk.edit(BOB, "r2", 0, -1)
+    clerk.edit(BOB, "r2", 0, -1)
+    with pytest.raises(Refused, match="used for something else"):
+        clerk.edit(BOB, "r2", 0, 0)
+    assert clerk.records.own("Bob", 0).said == -1
+
+
+def test_an_answer_about_another_pair_is_refused(clerk):
+    """As it comes from a page that was open when an older copy was put back."""
+    told = clerk.answer(BOB, Given("r1", 0, 1, rows=(1, 6)))
+    assert told.status == "refused"
+    assert "older copy" in told.reason
+    assert clerk.records.own("Bob", 0) is None
+    for number, rows in enumerate([(5, 0), (1, 6)]):
+        given = Given(f"s{number}", number, 1, rows=rows)
+        assert clerk.answer(BOB, given).status == "saved"
+
+
+def test_the_id_of_a_comment_is_not_that_of_an_answer(clerk):
+    clerk.answer(BOB, Given("r1", 0, 1))
+    clerk.comment(BOB, "r2", 0, "sure")
+    with pytest.raises(Refused, match="used for something else"):
+        clerk.edit(BOB, "r2", 0, -1)
+    assert clerk.records.own("Bob", 0).said == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "\U0001f469\u200d\U0001f467"]
+)
+def test_names_are_taken_here_that_are_taken_at_the_door(clerk, name):
+    # With signs between letters that cannot be seen, and without which they are wrong.
+    assert proper_name(name) == name
+    assert clerk.answer(Person(name), Given("r1", 0, 1)).status == "saved"
+
+
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200b", "\ue000", "\0"])
+def test_nor_are_others_that_would_be_refused_here(clerk, sign):
+    assert proper_name(f"A{sign}nn") is None
+    assert clerk.answer(Person(f"A{sign}nn"), Given("r1", 0, 1)).status == "refused"
+
+
+def test_a_clock_that_is_put_back_does_not_keep_questions_on_pages(tmp_path):
+    now = [1_000_000.0]
+    store = Store(tmp_path / "answers.sqlite", lambda: now[0])
+    clerk = Clerk(store, lambda: now[0], LEASE)
+    with store.transaction():
+        clerk.ask(0, asked_body(0, 5))
+        assert [q.number for q in clerk.hand(BOB, "one", [], 1)] == [0]
+        now[0] -= 86_400.0
+        # Bob is still there, and then not any more.
+        assert clerk.hand(EVE, "two", [], 1) == []
+        now[0] += LEASE + 1
+        assert [q.number for q in clerk.hand(EVE, "two", [], 1)] == [0]
+    store.close()
