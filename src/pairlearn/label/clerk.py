@@ -161,9 +161,6 @@ class Clerk:
         found = [n for n in self.leases.of_page(who, page) if n not in held]
         for number in found:
             self._lease(number, who, page, until, hurry=False)
-        if len(self.leases.free) < self.leases.n_pages:
-            # Nobody is given several while others have none.
-            want = min(want, 1)
         missing = max(0, want - len(held))
         for number in self._suitable(who, missing - len(found)):
             self._lease(number, who, page, until)

@@ -102,11 +102,6 @@ class Leases:
         """Return the lease of a question, if there is one."""
         return self._leases.get(number)
 
-    @property
-    def n_pages(self) -> int:
-        """How many pages have questions."""
-        return len(self._pages)
-
     def is_free(self, number: int) -> bool:
         """Tell whether a question may be given out."""
         place = bisect_left(self.free, number)
