@@ -104,6 +104,8 @@ class Link:
         if task is None:
             return False  # the desk is closing
         self._outbox = outbox
+        if self._closing.is_set():  # perhaps before there was an outbox to tell it to
+            return False
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(

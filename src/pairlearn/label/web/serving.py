@@ -129,6 +129,7 @@ class Server(uvicorn.Server):
             http=_protocol(),
             interface="asgi3",
             log_config=None,
+            log_level="warning",  # whatever another server here has set
             access_log=False,  # it would print tokens
             server_header=False,
             proxy_headers=False,
