@@ -196,6 +196,7 @@ def predict(
         ),
     ],
     id: options.Id = None,  # noqa: A002 - the user's word for it
+    delimiter: options.Delimiter = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Predict the class of each point of a table, with probabilities.
@@ -220,7 +221,13 @@ def predict(
             from pairlearn.cli.predict import predict_table
 
             found = predict_table(
-                fitted, about, points, out, id=id, step=progress.points
+                fitted,
+                about,
+                points,
+                out,
+                id=id,
+                step=progress.points,
+                delimiter=delimiter,
             )
             written.append(out)
         found.notes = notes + found.notes
@@ -305,11 +312,11 @@ def certify(
             from pairlearn.cli.certify import certify_tables
 
             if reading["id"] is None and about.get("id") is not None:
-                reading["id"] = _if_column(points, about["id"])
+                reading["id"] = _if_column(points, about["id"], reading)
             elif reading["id"] is None and reading["first_row"] is None:
                 reading["first_row"] = about.get("first row")
             if reading["group"] is None and about.get("group") is not None:
-                reading["group"] = _if_column(points, about["group"])
+                reading["group"] = _if_column(points, about["group"], reading)
             progress.step("counting disagreements")
             found = certify_tables(
                 fitted,
@@ -342,6 +349,7 @@ def explain(
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many columns to list.")] = 30,
     seed: options.Seed = 0,
+    delimiter: options.Delimiter = None,
 ) -> None:
     """List the columns that matter most to a model.
 
@@ -372,7 +380,7 @@ def explain(
                 from pairlearn.cli.predict import points_for_model
 
                 progress.step("shuffling columns")
-                frame = points_for_model(fitted, about, points)
+                frame = points_for_model(fitted, about, points, delimiter)
                 shares = changes_of_side(fitted, frame, seed)
             elif about.get("importance"):
                 shares = [(str(name), float(x)) for name, x in about["importance"]]
@@ -459,8 +467,9 @@ def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
     return model, about if isinstance(about, dict) else {}, notes
 
 
-def _if_column(path: Path, name: str) -> str | None:
+def _if_column(path: Path, name: str, reading: dict[str, Any]) -> str | None:
     """Return the name of the id column if the table has it."""
     from pairlearn.files.tables.reading import read_chunks
 
-    return name if name in next(iter(read_chunks(path))).columns else None
+    first = next(iter(read_chunks(path, delimiter=reading["delimiter"])))
+    return name if name in first.columns else None

@@ -13,6 +13,7 @@ import typer
 
 from pairlearn.cli import options
 from pairlearn.cli.exits import reporting_errors
+from pairlearn.files.tables.delimiters import delimiter_named
 from pairlearn.files.tables.errors import OptionError, TableError
 
 __all__ = ["label"]
@@ -132,6 +133,7 @@ def label(
     ] = False,
     id: options.Id = None,  # noqa: A002 - the user's word for it
     first_row: options.FirstRow = None,
+    delimiter: options.Delimiter = None,
 ) -> None:
     """Answer questions on a page in the browser, one key per answer.
 
@@ -153,6 +155,7 @@ def label(
         _need_extra()
         given: dict[str, Any] = {"id": id, "first_row": first_row, "seed": seed}
         given |= {"audits": audits, "strategy": strategy}
+        given["delimiter"] = delimiter_named(delimiter)
         if kinds is not None:
             given["kinds"] = options.kinds(kinds)
         given = {option: value for option, value in given.items() if value is not None}

@@ -110,7 +110,10 @@ def label_points(wanted: Wanted) -> None:
 
 def _read(wanted: Wanted) -> tuple[Points, Things]:
     points = read_points(
-        wanted.points, wanted.given.get("id"), first_row=wanted.given.get("first_row")
+        wanted.points,
+        wanted.given.get("id"),
+        first_row=wanted.given.get("first_row"),
+        delimiter=wanted.given.get("delimiter"),
     )
     if len(points) < 2:
         raise TableError(f"{wanted.points.name} holds one point; a question needs two")

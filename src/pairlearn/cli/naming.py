@@ -118,11 +118,13 @@ def _as_before(said: Any, now: Any, names: tuple[str, ...]) -> Ints:
     return match_classes(table + 1e-6 * np.eye(len(names)))
 
 
-def name_by_labels(model: Any, labels: Path, points: Points) -> list[str]:
+def name_by_labels(
+    model: Any, labels: Path, points: Points, delimiter: str | None = None
+) -> list[str]:
     """Name the groups of a model after the classes of a few points; return notes."""
     from pairlearn.files.tables.labels import read_labels
 
-    rows, known = read_labels(labels, points)
+    rows, known = read_labels(labels, points, delimiter)
     last = model[-1]
     predicted = model.predict(points.frame.iloc[rows])
     number = {name: k for k, name in enumerate(last.classes_.tolist())}

@@ -18,7 +18,16 @@ from pairlearn.files.tables.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FirstRow", "Id", "ModelFile", "PairsFiles", "PointsFile", "Quiet", "Seed"]
+__all__ = [
+    "Delimiter",
+    "FirstRow",
+    "Id",
+    "ModelFile",
+    "PairsFiles",
+    "PointsFile",
+    "Quiet",
+    "Seed",
+]
 __all__ += ["class_names", "kinds", "noise_rates", "reads_tables", "table_file"]
 
 MOST_KINDS = 60
@@ -41,6 +50,16 @@ def _column(what: str) -> Any:
     return _of_tables(what, metavar="COLUMN", show_default="found by its name")
 
 
+def _word(what: str, example: str) -> Any:
+    """Return the option that says what a word means."""
+    return _of_tables(
+        f"A word that means {what} in the answers, such as {example}. May be given "
+        "several times.",
+        metavar="WORD",
+        show_default="many words, in many languages",
+    )
+
+
 PointsFile = Annotated[
     Path, table_file("POINTS", "Table of points: a CSV, TSV, Parquet or Arrow file.")
 ]
@@ -57,6 +76,15 @@ FirstRow = Annotated[
         min=0,
         max=1,
         show_default=False,
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    _of_tables(
+        "What divides the cells of text files: one sign, or comma, semicolon, tab, "
+        "bar or colon.",
+        metavar="SIGN",
+        show_default="found by the header and the rows",
     ),
 ]
 Quiet = Annotated[
@@ -120,9 +148,15 @@ def _reading(
             show_default=False,
         ),
     ] = None,
+    delimiter: Delimiter = None,
+    same: Annotated[list[str] | None, _word("same", "ja")] = None,
+    different: Annotated[list[str] | None, _word("different", "nein")] = None,
+    unsure: Annotated[list[str] | None, _word("unsure", "egal")] = None,
 ) -> dict[str, Any]:
     """Return how tables are to be read, as arguments of `read_answers`."""
-    return dict(locals()) | {"key": key or []}
+    reading = dict(locals())
+    several = {"key": key, "same": same, "different": different, "unsure": unsure}
+    return reading | {name: given or [] for name, given in several.items()}
 
 
 def reads_tables(command: Callable[..., None]) -> Callable[..., None]:

@@ -64,6 +64,7 @@ def predict_table(
     out: Path,
     *,
     id: str | None = None,  # noqa: A002 - the user's word for it
+    delimiter: str | None = None,
     chunk: int = CHUNK_ROWS,
     step: Callable[[int], None] = lambda _: None,
 ) -> Predicted:
@@ -82,6 +83,8 @@ def predict_table(
         The table, and where to write: .csv, .tsv or .parquet.
     id : str, optional
         The column of the ids; None: as it was when the model was made, or by name.
+    delimiter : str, optional
+        What divides the cells of a text file; None: it is found.
     chunk : int
         Rows of a part.
     step : callable
@@ -102,7 +105,7 @@ def predict_table(
     found.counts = dict.fromkeys(classes, 0)
     wanted = wanted_columns(model, about)
     known = _categories(model)
-    parts = read_chunks(points, chunk)
+    parts = read_chunks(points, chunk, delimiter=delimiter)
     first = next(parts)
     found.notes += first.notes
     column = _id_column(first, id, about, found, wanted)
@@ -300,9 +303,11 @@ def _notes_on_formulas(n_ids: int, name: str, classes: list[str]) -> list[str]:
     return [note]
 
 
-def points_for_model(model: Any, about: dict[str, Any], path: Path) -> Any:
+def points_for_model(
+    model: Any, about: dict[str, Any], path: Path, delimiter: str | None = None
+) -> Any:
     """Return a table of points as a frame with the columns that a model needs."""
-    table = read_table(path)
+    table = read_table(path, delimiter=delimiter)
     frame = frame_for_model(table, wanted_columns(model, about))
     with placing_errors(table):
         model.predict(frame.iloc[:1])

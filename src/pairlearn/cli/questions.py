@@ -196,10 +196,13 @@ def ask_tables(
         if options.audits:
             notes += _note_on_points_aside(answered, options.seed)
         notes += note_on_changes(
-            pairs, found, [column.name for column in found.columns]
+            pairs,
+            found,
+            [column.name for column in found.columns],
+            delimiter=reading["delimiter"],
         )
     else:
-        table = read_table(points)
+        table = read_table(points, delimiter=reading["delimiter"])
         found = read_points(table, reading["id"], first_row=reading["first_row"])
         notes = table.notes + found.notes
     notes += [column.note for column in found.columns if column.note]
@@ -238,7 +241,7 @@ def _refuse_unanswered(pairs: Sequence[Path], reading: Mapping[str, Any]) -> Non
     """Refuse files of which none holds an answer: somebody forgot to answer."""
     name = reading["answer"] or "answer"
     for file in pairs:
-        cells = read_table(file).columns.get(name)
+        cells = read_table(file, delimiter=reading["delimiter"]).columns.get(name)
         if cells is None or any(map(id_of, cells)):
             return
     raise TableError(

@@ -72,6 +72,8 @@ def fit_options(settings: Mapping[str, Any], first_row: int | None) -> list[str]
         words += ["--id", str(settings["id"])]
     if first_row is not None:
         words += ["--first-row", str(first_row)]
+    if settings.get("delimiter") is not None:
+        words += ["--delimiter", str(settings["delimiter"])]
     if settings.get("kinds", 2) not in (2, "auto"):
         words += ["--kinds", str(settings["kinds"])]
     noise = settings.get("noise", "auto")
@@ -247,6 +249,9 @@ class MadeFiles:
         folder = self._folder or Path()
         words = ["predict", str(folder / _NAMES["model"]), str(self._points)]
         words += ["--out", str(folder / _NAMES["predictions"])]
+        if "--delimiter" in self._options:
+            place = self._options.index("--delimiter")
+            words += self._options[place : place + 2]
         await self._run(words)
 
     async def _run(self, words: list[str]) -> None:

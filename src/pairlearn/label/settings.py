@@ -15,6 +15,7 @@ __all__ = ["DEFAULTS", "OVERLAP", "settled"]
 DEFAULTS: dict[str, Any] = {
     "id": None,
     "first_row": None,
+    "delimiter": None,
     "kinds": 2,
     "audits": 0.2,
     "noise": "auto",

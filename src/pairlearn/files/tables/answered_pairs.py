@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pairlearn.data.pairs import Pairs
+from pairlearn.files.tables.answer_words import AnswerWords
 from pairlearn.files.tables.answers import parse_answers
 from pairlearn.files.tables.cells import shown
-from pairlearn.files.tables.columns import hint_about_ids
+from pairlearn.files.tables.columns import named_id
 from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.files.tables.overlap import hint_about_ids, ids_of_sides
 from pairlearn.files.tables.pair_rows import PairRows, join_rows, read_pairs
 from pairlearn.files.tables.people_columns import SaidRows
 from pairlearn.files.tables.points import read_points
@@ -22,7 +24,7 @@ from pairlearn.files.tables.reading import read_table
 from pairlearn.trust.flip_rates import flip_rate, flip_rate_from_repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pairlearn.data.types import Bools, Floats, Ints
     from pairlearn.files.tables.answers import ParsedAnswers
@@ -186,6 +188,10 @@ def read_answers(
     key: Sequence[str | Path] = (),
     audits_apart: bool = True,
     need_sure: bool = True,
+    delimiter: str | None = None,
+    same: Sequence[str] = (),
+    different: Sequence[str] = (),
+    unsure: Sequence[str] = (),
 ) -> AnsweredPairs:
     r"""Read a table of points and a table of answers, as ``pairlearn fit`` does.
 
@@ -222,6 +228,12 @@ def read_answers(
         pairs, so that nothing is learned from them; they are in `audits`.
     need_sure : bool, default=True
         Whether tables without any sure answer are refused.
+    delimiter : str, optional
+        What divides the cells of text files whose headers hold it, such as ";" or
+        "tab". None: it is found.
+    same, different, unsure : sequence of str
+        Words that mean so in the answers, beside and before those that are known
+        (:mod:`pairlearn.files.tables.words`).
 
     Returns
     -------
@@ -262,16 +274,23 @@ def read_answers(
     if id is not None and first_row is not None:
         raise OptionError("give --id or --first-row, not both")
     files = [pairs] if isinstance(pairs, str | Path) else list(pairs)
-    point_table, tables = read_table(points), [read_table(file) for file in files]
-    keys = [read_key(file) for file in key]
+    words = AnswerWords(same, different, unsure)
+    point_table = read_table(points, delimiter=delimiter)
+    tables = [read_table(file, delimiter=delimiter) for file in files]
+    keys = [read_key(file, delimiter) for file in key]
     named = (left, right, answer)
+    more: dict[str, Any] = {"keys": keys, "known": words}
     try:
-        rows = _read_all(tables, [read_pairs(t, *named, keys=keys) for t in tables])
+        rows = _read_all(tables, [read_pairs(t, *named, **more) for t in tables])
     except TableError:
         # Perhaps the points tell which columns hold ids.
-        known = read_points(point_table, id, first_row=first_row).ids
+        ids = [_ids_for(t, point_table, id, first_row, answer) for t in tables]
         rows = _read_all(
-            tables, [read_pairs(t, *named, ids=known, keys=keys) for t in tables]
+            tables,
+            [
+                read_pairs(t, *named, ids=known, **more)
+                for t, known in zip(tables, ids, strict=True)
+            ],
         )
     wanted = {*rows.left, *rows.right}
     found = read_points(
@@ -282,7 +301,9 @@ def read_answers(
     notes += [note for table in tables for note in table.notes] + found.notes
     index, is_known = _look_up(rows, found, wanted)
     notes += _notes_on_unknown(rows, found, index, skip_unknown=skip_unknown)
-    answers = parse_answers(rows.words, soft=soft, place=rows.place, parts=rows.parts)
+    answers = parse_answers(
+        rows.words, soft=soft, place=rows.place, parts=rows.parts, known=words
+    )
     answers = _with_audits_in_order(answers, rows.marks)
     notes += answers.notes
     is_self = is_known & (index[:, 0] == index[:, 1])
@@ -311,6 +332,27 @@ def read_answers(
         )
     joined.notes = notes + joined.notes
     return joined
+
+
+def _ids_for(
+    pairs: Table,
+    points: Table,
+    id: str | None,  # noqa: A002 - the user's word for it
+    first_row: int | None,
+    answer: str | None,
+) -> Collection[str]:
+    """Return ids by which the columns of a table of pairs can be found.
+
+    Those of the column that is named, or called, so; else those of any column that two
+    columns of the pairs hold values of; else row numbers.
+    """
+    if id is None and first_row is None:
+        found = ids_of_sides(points, pairs, answer, named_id(points))
+        if found is not None:
+            return found
+    known = read_points(points, id, first_row=first_row)
+    # Whether the first row is 0 or 1 is settled later.
+    return ["0", *known.ids] if known.id_column is None else known.ids
 
 
 @dataclass

@@ -21,7 +21,9 @@ __all__ = ["read_labels"]
 _CLASS = ("class", "label", "kind", "name", "group")
 
 
-def read_labels(path: Path, points: Points) -> tuple[Ints, list[str]]:
+def read_labels(
+    path: Path, points: Points, delimiter: str | None = None
+) -> tuple[Ints, list[str]]:
     """Read which class some of the points have.
 
     Parameters
@@ -31,6 +33,8 @@ def read_labels(path: Path, points: Points) -> tuple[Ints, list[str]]:
         points, or else the first, and their classes in another.
     points : Points
         The points.
+    delimiter : str, optional
+        What divides the cells of the table.
 
     Returns
     -------
@@ -39,7 +43,7 @@ def read_labels(path: Path, points: Points) -> tuple[Ints, list[str]]:
     names : list of str
         Their classes.
     """
-    table = read_table(path)
+    table = read_table(path, delimiter=delimiter)
     columns = list(table.columns)
     if len(columns) < 2:
         raise TableError(

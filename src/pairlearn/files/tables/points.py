@@ -120,6 +120,7 @@ def read_points(
     wanted: Collection[str] | None = None,
     first_row: int | None = None,
     group: str | None = None,
+    delimiter: str | None = None,
 ) -> Points:
     r"""Read a table of points as ``pairlearn fit`` does.
 
@@ -141,6 +142,8 @@ def read_points(
     group : str, optional
         The column that tells of whom or what each point is a row, where there are
         several rows of one patient, customer or device.
+    delimiter : str, optional
+        What divides the cells of a text file. None: it is found.
 
     Returns
     -------
@@ -174,7 +177,10 @@ def read_points(
     >>> points.make_encoder().fit_transform(points.frame).shape
     (3, 3)
     """
-    table = source if isinstance(source, Table) else read_table(source)
+    if isinstance(source, Table):
+        table = source
+    else:
+        table = read_table(source, delimiter=delimiter)
     if table.unit == "question":
         raise TableError(
             f"{table.name} holds answers, and a table of points is needed here; points "

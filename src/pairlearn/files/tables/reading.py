@@ -84,7 +84,9 @@ class Table:
         return f"{self.name}, {self.unit} {self.lines[row]}"
 
 
-def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
+def read_chunks(
+    path: str | Path, n_rows: int = CHUNK_ROWS, *, delimiter: str | None = None
+) -> Iterator[Table]:
     """Read a table in parts of so many rows; the first may be empty.
 
     Parameters
@@ -94,6 +96,8 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
         or the file of answers that `pairlearn label` writes: .sqlite, .sqlite3 or .db.
     n_rows : int
         The most rows of a part.
+    delimiter : str, optional
+        What divides the cells of a text file whose header holds it. None: it is found.
 
     Yields
     ------
@@ -111,7 +115,7 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
         raise TableError(f"{path.name} is a folder; a table is needed, such as CSV")
     check_checksum(path)
     if suffix in TEXT_SUFFIXES:
-        yield from _read_text(path, n_rows)
+        yield from _read_text(path, n_rows, delimiter)
     elif suffix in ARROW_SUFFIXES:
         yield from _read_arrow(path, n_rows)
     elif suffix in STORE_SUFFIXES:
@@ -124,11 +128,13 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
         )
 
 
-def _read_text(path: Path, n_rows: int) -> Iterator[Table]:
+def _read_text(
+    path: Path, n_rows: int, delimiter: str | None = None
+) -> Iterator[Table]:
     from pairlearn.files.tables.kept_rows import Counts, in_parts, keep_rows
     from pairlearn.files.tables.text_cells import TextCells
 
-    file = open_text(path)
+    file = open_text(path, delimiter)
     names, counts = file.columns, Counts()
     first = Table(path.name, {name: Cells([]) for name in names}, _numbers(0))
     first.delimiter, first.notes = file.delimiter, list(file.notes)
@@ -198,12 +204,12 @@ def _numbers(count: int, first: int = 1) -> NDArray[np.int64]:
     return np.arange(first, first + count, dtype=np.int64)
 
 
-def read_table(path: str | Path) -> Table:
+def read_table(path: str | Path, *, delimiter: str | None = None) -> Table:
     """Read a whole table.
 
     Parameters
     ----------
-    path : str or Path
+    path, delimiter
         As for :func:`read_chunks`.
 
     Returns
@@ -211,7 +217,8 @@ def read_table(path: str | Path) -> Table:
     Table
     """
     text = Path(path).suffix.lower() in TEXT_SUFFIXES
-    parts = list(read_chunks(path, sys.maxsize if text else CHUNK_ROWS))
+    n_rows = sys.maxsize if text else CHUNK_ROWS
+    parts = list(read_chunks(path, n_rows, delimiter=delimiter))
     whole = parts[0]
     whole.columns = {
         name: join([part.columns.pop(name) for part in parts])
