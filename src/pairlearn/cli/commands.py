@@ -56,6 +56,18 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OLD.skops",
+            help="An older model of the same points: the groups keep the names that "
+            "they have there, and it is told where groups have changed.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            show_default=False,
+        ),
+    ] = None,
     majority: Annotated[
         str | None,
         typer.Option(
@@ -136,6 +148,7 @@ def fit(
         read = (points, *pairs, *reading["key"])
         read += () if labels is None else (labels,)
         check_output(out, "--out", (".skops",), read)
+        read += () if like is None else (like,)
         if report is not None:
             check_output(report, "--report", (".html", ".htm"), read)
             if report.resolve() == out.resolve():
@@ -167,6 +180,7 @@ def fit(
                     before=out,
                     kinds=n_kinds,
                     labels=labels,
+                    like=like,
                     unlabeled=unlabeled,
                 ),
                 progress.step,
@@ -417,6 +431,16 @@ def check(
             min=0, help="How many contradictions to show, and how many disagreements."
         ),
     ] = 5,
+    suspicious: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Also write all answers with the ids of their points, those that are "
+            "likeliest wrong first.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: options.Seed = 0,
     *,
     reading: dict[str, Any],
 ) -> None:
@@ -426,21 +450,31 @@ def check(
     then a and c are the same, since there are two classes. So some answers
     follow from others, and some contradict each other. If a column says who
     answered (annotator, who, worker, user), it also tells how far people
-    agree, and which pairs they should settle. Nothing is written.
+    agree, and which pairs they should settle. Nothing is written, unless
+    --suspicious names a file for the answers that may be wrong.
 
     Example:
 
         pairlearn check points.csv pairs.csv
     """
-    with reporting_errors():
-        from pairlearn.cli.show import Progress, show_checked
+    with reporting_errors() as written:
+        from pairlearn.cli.outputs import check_output
+        from pairlearn.cli.show import Progress, show_checked, show_suspicious
 
+        if suspicious is not None:
+            read = (points, *pairs, *reading["key"])
+            check_output(suspicious, "--suspicious", (".csv", ".tsv"), read)
         with Progress() as progress:
             progress.step("reading the tables")
             from pairlearn.cli.check import check_tables
 
-            found = check_tables(points, pairs, reading, most=most)
+            found = check_tables(
+                points, pairs, reading, most=most, suspicious=suspicious, seed=seed
+            )
+            written += [] if suspicious is None else [suspicious]
         show_checked(found)
+        if suspicious is not None:
+            show_suspicious(found.n_doubtful or 0, len(found.answered), suspicious)
     if strict and (found.n_contradictions or found.answered.n_disagreeing):
         typer.echo(
             f"--strict: {found.n_contradictions:,} contradictions between pairs, "

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 import pairlearn
 from pairlearn.cli.audited import judge_by_audits, notes_on_purposes
 from pairlearn.cli.certificate_words import LOPSIDED
+from pairlearn.cli.dates import leave_out_idle_dates
 from pairlearn.cli.explain import changes_of_side
 from pairlearn.cli.judging import (
     assumed_noise,
@@ -22,13 +23,15 @@ from pairlearn.cli.judging import (
     one_group_error,
     warnings_as_notes,
 )
+from pairlearn.cli.kept_names import name_groups_of
 from pairlearn.cli.measuring import measure, measure_kept
-from pairlearn.cli.naming import letters, name_by_labels, names_as_before, rename
+from pairlearn.cli.naming import letters, rename
 from pairlearn.cli.other_points import encode_as, find_other_points
 from pairlearn.cli.people import people_of
 from pairlearn.cli.people_rates import RowsOfPeople, notes_on_people, told_anew
 from pairlearn.cli.several_kinds import judge_several
 from pairlearn.cli.summary import FitSummary
+from pairlearn.cli.suspicious import rank_answers
 from pairlearn.cli.training_points import (
     groups_at,
     ids_at,
@@ -88,6 +91,8 @@ class FitOptions:
         say how many, too.
     labels : Path or None
         A table of points whose class is known, which names the groups.
+    like : Path or None
+        An older model, whose names the groups keep.
     """
 
     classes: tuple[str, ...] | None = None
@@ -101,6 +106,7 @@ class FitOptions:
     unlabeled: bool = False
     kinds: int | str = "auto"
     labels: Path | None = None
+    like: Path | None = None
 
     @property
     def n_kinds(self) -> int | str:
@@ -143,17 +149,20 @@ def fit_tables(
     if chosen:
         # Pairs that were chosen cannot judge a model, so none is kept aside for that.
         options = replace(options, holdout=0)
-    given, t, notes = answered.pairs, answered.t, answered.notes
+    notes = answered.notes
     place = len(notes)
     rng = check_random_state(options.seed)
     not_kept, kept = _split(answered, options, rng)
     trained = not_kept[not_kept < len(answered)]
-    others = np.arange(0)
-    if options.unlabeled:
-        others = find_other_points(answered, kept, rng)
     two_kinds = options.n_kinds == 2 or (
         options.n_kinds == "auto" and not _speaks_for_more(answered, options)
     )
+    least = options.n_kinds if isinstance(options.n_kinds, int) else 3 - two_kinds
+    notes += leave_out_idle_dates(answered, trained, least, options.seed)
+    given, t = answered.pairs, answered.t
+    others = np.arange(0)
+    if options.unlabeled:
+        others = find_other_points(answered, kept, rng)
     rates, known = "auto", None
     rows = None
     if options.noise == "auto":
@@ -169,12 +178,9 @@ def fit_tables(
     model = _learn(answered, trained, rates, options, others, rows)
     classes = tuple(model[-1].classes_.tolist())
     notes[place:place] = notes_about_answers(answered, len(classes), options)
-    notes += names_as_before(
-        model, given.X, options.before, may_change=options.classes is None
-    )
-    if options.labels is not None:
-        notes += name_by_labels(model, options.labels, answered.points)
-        classes = tuple(model[-1].classes_.tolist())
+    named = name_groups_of(model, answered.points, options, files, reading)
+    notes += named.notes
+    classes = tuple(model[-1].classes_.tolist())
     if options.forget:
         # What Python's `certify` would know the points by.
         del model[-1]._training_points
@@ -213,7 +219,7 @@ def fit_tables(
     suspicious = None
     if options.suspicious and max(shares.values()) <= LOPSIDED:
         step("looking for suspicious answers")
-        suspicious = _suspicious(answered, options.seed, len(classes))
+        suspicious = rank_answers(answered, options.seed, len(classes))
     people = people_of(answered, audits_apart=True)
     summary = FitSummary(
         model=model,
@@ -242,8 +248,7 @@ def fit_tables(
         answer_error=answer_error,
         kinds_certificate=kinds_certificate,
         # Of several groups, only labelled points tell which is which.
-        named=options.labels is not None
-        or (options.classes is not None and len(classes) == 2),
+        named=named.by_points or (options.classes is not None and len(classes) == 2),
         chosen=chosen,
         n_audits=0 if audits is None else len(audits) + len(audits.unsure),
         people=None if people is None else people.report,
@@ -438,21 +443,6 @@ def _notes_about_model(
     return notes
 
 
-def _suspicious(answered: AnsweredPairs, seed: int, n_kinds: int) -> Any:
-    """Rank the answers by a linear model, which is made in a moment, for each fold."""
-    from sklearn.preprocessing import StandardScaler
-
-    from pairlearn import MCLClassifier, suspicious_answers
-
-    linear = make_pair_pipeline(
-        answered.points.make_encoder(),
-        StandardScaler(),
-        MCLClassifier(n_classes=n_kinds, random_state=seed),
-    )
-    with warnings_as_notes([]):
-        return suspicious_answers(linear, answered.pairs, answered.t, random_state=seed)
-
-
 def _how(column: Column) -> str:
     return f"left out: {column.how}" if column.kind == "left out" else column.how
 
@@ -512,6 +502,7 @@ def _fingerprint(
     # Not whether there is a page, or was a model before: that makes no other model.
     # The points say what was seen, as far as it is stored.
     secret = asdict(options) | {"suspicious": None, "before": None, "labels": None}
+    del secret["like"]
     del secret["unlabeled"]
     groups = groups_at(points, rows)
     return make_fingerprints(encoded, ids_at(points, rows), secret, groups)

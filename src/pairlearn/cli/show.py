@@ -40,6 +40,7 @@ __all__ = [
     "show_importance",
     "show_notes",
     "show_predicted",
+    "show_suspicious",
     "show_written",
     "table",
 ]
@@ -176,6 +177,15 @@ def show_certified(found: Certified) -> None:
         "is used for, and if no two of them are about one thing (several rows of one "
         "patient, say; --group tells which)."
     )
+
+
+def show_suspicious(n_doubtful: int, n_answers: int, path: Path) -> None:
+    """Print where the answers that may be wrong stand."""
+    say(
+        f"Suspicious answers: {n_doubtful:,} of {n_answers:,} are likelier wrong than "
+        "right; all stand in the table, the most suspicious first"
+    )
+    show_written("Suspicious answers", path)
 
 
 def show_importance(

@@ -21,10 +21,11 @@ from pairlearn.files.tables.people_columns import SaidRows
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.purposes import read_key
 from pairlearn.files.tables.reading import read_table
+from pairlearn.files.tables.stored import how_points_are_known, note_on_open_audits
 from pairlearn.trust.flip_rates import flip_rate, flip_rate_from_repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pairlearn.data.types import Bools, Floats, Ints
     from pairlearn.files.tables.answers import ParsedAnswers
@@ -153,6 +154,14 @@ class AnsweredPairs:
         t = np.concatenate([sure, np.zeros(len(self.unsure))])
         return Pairs(self.points.frame, index), t
 
+    def leave_out(self, reasons: Mapping[str, str]) -> None:
+        """Leave columns of the points out of what is learned from; see `Points`."""
+        self.points.leave_out(reasons)
+        for answered in (self, self.audits):
+            if answered is not None:
+                answered.__dict__.pop("pairs", None)
+                answered.__dict__.pop("with_unsure", None)
+
     def repeat_rate(self, confidence: float) -> FlipRateEstimate | None:
         """Return how often answers are wrong, from repeated answers alone.
 
@@ -278,6 +287,8 @@ def read_answers(
     point_table = read_table(points, delimiter=delimiter)
     tables = [read_table(file, delimiter=delimiter) for file in files]
     keys = [read_key(file, delimiter) for file in key]
+    if id is None and first_row is None:
+        id, first_row = how_points_are_known(point_table, files)
     named = (left, right, answer)
     more: dict[str, Any] = {"keys": keys, "known": words}
     try:
@@ -305,7 +316,7 @@ def read_answers(
         rows.words, soft=soft, place=rows.place, parts=rows.parts, known=words
     )
     answers = _with_audits_in_order(answers, rows.marks)
-    notes += answers.notes
+    notes += answers.notes + note_on_open_audits(tables)
     is_self = is_known & (index[:, 0] == index[:, 1])
     if is_self.any():
         notes.append(

@@ -181,10 +181,18 @@ class ReadNumbers(_ReadCells):
 class ReadDates(_ReadCells):
     """Read cells as days since 1970; missing ones become NaN.
 
+    A model knows nothing of days before the first, or after the last, of the points
+    that it has learned from: other dates count as the nearest of these.
+
     Parameters
     ----------
     order : {"year first", "day first", "month first"}, default="year first"
         Which way round dates are written.
+
+    Attributes
+    ----------
+    first_, last_ : ndarray of shape (n_columns,)
+        The range of the dates that were there, in days; NaN if there was none.
 
     Examples
     --------
@@ -197,6 +205,46 @@ class ReadDates(_ReadCells):
 
     def __init__(self, order: str = "year first") -> None:
         self.order = order
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Record the names of the columns, and the range of their dates.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Cells.
+        y : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y)
+        read = [self._read(str(name), X[name]) for name in X.columns]
+        nothing = np.array([np.nan])
+        days = [column[~np.isnan(column)] for column in read]
+        days = [column if len(column) else nothing for column in days]
+        self.first_ = np.array([column.min() for column in days])
+        self.last_ = np.array([column.max() for column in days])
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Read the cells, and put dates out of range to its ends.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Cells.
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_columns)
+        """
+        days = super().transform(X)
+        if not hasattr(self, "first_"):  # of a model of an older version
+            return days
+        return np.fmin(np.fmax(days, self.first_), self.last_) + 0 * days
 
     def _cells(self, cells: Cells) -> Read:
         return cells.days(self.order)

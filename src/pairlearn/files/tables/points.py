@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.reading import Table, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from sklearn.compose import ColumnTransformer
@@ -98,6 +98,28 @@ class Points:
         Numbers, and dates as days since 1970, are floats; text is categories.
         """
         return frame_of_values(self.columns)
+
+    @cached_property
+    def whole_frame(self) -> Any:
+        """The frame, with columns that were left out after they had been looked at."""
+        return self.frame
+
+    def leave_out(self, reasons: Mapping[str, str]) -> None:
+        """Leave columns out of what is learned from.
+
+        Parameters
+        ----------
+        reasons : dict
+            Why, by the name of the column.
+        """
+        self.whole_frame  # noqa: B018 - kept as it is now
+        self.columns = [
+            replace(column, kind="left out", form="", how=reasons[column.name])
+            if column.name in reasons
+            else column
+            for column in self.columns
+        ]
+        self.__dict__.pop("frame", None)
 
     def make_encoder(self) -> ColumnTransformer:
         """Return a transformer of such a frame to numbers without gaps, not yet fitted.
