@@ -53,7 +53,7 @@ class TestPredict:
                 lambda p: p.assign(luck=["wide" if k == 9 else 1 for k in range(400)]),
                 "points.csv, line 11: column 'luck' holds 'wide', but held numbers",
             ),
-            (lambda p: p.assign(born="soon"), "line 2: column 'born' holds 'soon'"),
+            (lambda p: p.assign(luck="soon"), "line 2: column 'luck' holds 'soon'"),
             (lambda p: p.iloc[:0], "has a header but no rows"),
         ],
     )

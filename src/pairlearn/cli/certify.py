@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pairlearn.cli.errors_before import error_before
 from pairlearn.cli.judging import (
     BY_NATURE,
     assumed_noise,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pairlearn.cli.errors_before import Was
     from pairlearn.cli.training_points import EqualRows, KnownPoints
     from pairlearn.data.types import Bools, Floats, Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
@@ -90,6 +92,8 @@ class Certified:
         Whether the pairs may be random within groups only.
     audited : bool
         Whether the pairs are audits of `pairlearn ask`.
+    was : Was or None
+        The error as it was known when the model was made.
     """
 
     certificate: Certificate | KindsCertificate
@@ -99,6 +103,7 @@ class Certified:
     one_group_error: float | None = None
     within_groups: bool = False
     audited: bool = False
+    was: Was | None = None
 
 
 def certify_tables(
@@ -272,6 +277,7 @@ def certify_answers(
         None if several else one_group_error(answered, assumed),
         within_groups,
         answered.marks is not None and answered.marks.marked,
+        error_before(about),
     )
 
 

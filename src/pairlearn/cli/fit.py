@@ -14,6 +14,7 @@ import pairlearn
 from pairlearn.cli.audited import judge_by_audits, notes_on_purposes
 from pairlearn.cli.certificate_words import LOPSIDED
 from pairlearn.cli.dates import leave_out_idle_dates
+from pairlearn.cli.errors_before import short_of
 from pairlearn.cli.explain import changes_of_side
 from pairlearn.cli.judging import (
     assumed_noise,
@@ -24,6 +25,7 @@ from pairlearn.cli.judging import (
     warnings_as_notes,
 )
 from pairlearn.cli.kept_names import name_groups_of
+from pairlearn.cli.looks import looks_of
 from pairlearn.cli.measuring import measure, measure_kept
 from pairlearn.cli.naming import letters, rename
 from pairlearn.cli.other_points import encode_as, find_other_points
@@ -480,6 +482,9 @@ def about(
             if certificate.bolder_interval is None
             else list(certificate.bolder_interval),
         },
+        "kinds certificate": None
+        if summary.kinds_certificate is None
+        else short_of(summary.kinds_certificate),
         "answer error": None
         if summary.answer_error is None
         else asdict(summary.answer_error)
@@ -488,6 +493,7 @@ def about(
         if summary.importance is None
         else [[name, share] for name, share in summary.importance],
         "source": summary.source,
+        "looks": None if options.forget else looks_of(points),
         "seen": None
         if options.forget
         else _fingerprint(summary.model, points, rows, options),

@@ -109,11 +109,11 @@ def name_groups_of(
         rows = np.array([row_of[name] for name in ids], dtype=np.intp)
         notes = name_by_points(model, points, rows, [known[name] for name in ids])
         named.by_points = True
-        named.notes += [
+        told = (
             "the groups have the names that were given to them on the page of "
-            "pairlearn label; --classes or --labels give others",
-            *notes,
-        ]
+            "pairlearn label; --classes or --labels give others"
+        )
+        named.notes += [told, *notes]
         return named
     named.notes += names_as_before(
         model, points.whole_frame, options.before, may_change=True
@@ -192,10 +192,11 @@ def _told_of_names(
     """Return how far the groups are those of an older model."""
     n_points = table.sum()
     kept = sum(table[k, matched[k]] for k in range(len(old)))
-    notes = [
+    told = (
         f"the groups have the names that they have in {name}; both models agree about "
         f"{kept / n_points:.1%} of the points"
-    ]
+    )
+    notes = [told]
     for k, group in enumerate(old):
         total = table[k].sum()
         share = table[k, matched[k]] / total if total else 0.0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.cli.looks import NewPoints
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.cells import looks_like_formula, shown
 from pairlearn.files.tables.columns import (
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from pairlearn.files.tables.reading import Table
 
 __all__ = ["Predicted", "points_for_model", "predict_table"]
+
+# Of fewer points it is no wonder that all are in one group.
+_FEW = 20
 
 
 @dataclass
@@ -107,6 +111,8 @@ def predict_table(
     known = _categories(model)
     parts = read_chunks(points, chunk, delimiter=delimiter)
     first = next(parts)
+    new = NewPoints(model, about)
+    parts = new.watch(parts)
     found.notes += first.notes
     column = _id_column(first, id, about, found, wanted)
     check_columns(first, wanted)
@@ -135,6 +141,7 @@ def predict_table(
         if not found.n_points:
             raise TableError(f"{points.name} has a header but no rows")
     _tell(found)
+    found.notes += new.notes() + _notes_on_empty_groups(found)
     if out.suffix.lower() != ".parquet":
         found.notes += _notes_on_formulas(n_formulas, name, classes)
     return found
@@ -286,6 +293,18 @@ def _tell(found: Predicted) -> None:
             f"column {name!r}: {sum(counts.values())} point(s) have a category that "
             f"the model has never seen ({some}); it is treated as a rare category"
         )
+
+
+def _notes_on_empty_groups(found: Predicted) -> list[str]:
+    """Return a sentence if no point is in one of the groups."""
+    empty = [name for name, count in found.counts.items() if not count]
+    if not empty or found.n_points < _FEW:
+        return []
+    note = (
+        f"no point is in the group {' nor in '.join(map(shown, empty))}: the points "
+        "may be of one kind, or unlike those that the model was made with; check a few"
+    )
+    return [note]
 
 
 def _notes_on_formulas(n_ids: int, name: str, classes: list[str]) -> list[str]:

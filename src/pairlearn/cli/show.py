@@ -13,6 +13,7 @@ from pairlearn.cli.certificate_words import (
     one_group_line,
     source_line,
 )
+from pairlearn.cli.errors_before import change_in_words, was_rows
 from pairlearn.cli.naming import listed
 from pairlearn.cli.printing import Progress, say, show_error, show_notes, table
 from pairlearn.cli.several_kinds import headline
@@ -157,11 +158,18 @@ def show_predicted(found: Predicted, out: Path) -> None:
 
 def show_certified(found: Certified) -> None:
     """Print a certificate."""
+    was = was_rows(found.was, found.certificate)
     if isinstance(found.certificate, KindsCertificate):
-        table(_kinds_rows(found.certificate))
+        rows = _kinds_rows(found.certificate)
     else:
         first, *rest = _error_rows(found.certificate, found.one_group_error, None)
-        table([first, ("", "up to swapping the two classes"), *rest])
+        rows = [first, ("", "up to swapping the two classes"), *rest]
+    if was:
+        rows = [("error now", rows[0][1]), *rows[1:]]
+    table([*was, *rows])
+    change = change_in_words(found.was, found.certificate)
+    if change is not None:
+        say(change, style="bold")
     if found.notes:
         show_notes(found.notes)
     if found.audited:

@@ -1,4 +1,4 @@
-"""What a file of `pairlearn label` says beside the answers: ids, and names of groups."""
+"""What a file of `pairlearn label` says beside the answers: ids, names of groups."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["StoredFacts", "read_stored_facts"]
 
 # Questions by which it is seen where the row numbers begin.
-_SOME = 1000
-_ASKED = f"""
+_ASKED = """
 SELECT json_extract(body, '$.left'), json_extract(body, '$.left_id')
-FROM events WHERE kind = 'ask' ORDER BY number LIMIT {_SOME}
+FROM events WHERE kind = 'ask' ORDER BY number LIMIT 1000
 """
 _NAMED = "SELECT body FROM events WHERE kind = 'name' ORDER BY number DESC LIMIT 1"
 

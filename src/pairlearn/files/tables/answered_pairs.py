@@ -21,7 +21,11 @@ from pairlearn.files.tables.people_columns import SaidRows
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.purposes import read_key
 from pairlearn.files.tables.reading import read_table
-from pairlearn.files.tables.stored import how_points_are_known, note_on_open_audits
+from pairlearn.files.tables.stored import (
+    how_points_are_known,
+    note_on_waiting,
+    waiting_audits,
+)
 from pairlearn.trust.flip_rates import flip_rate, flip_rate_from_repeats
 
 if TYPE_CHECKING:
@@ -288,7 +292,7 @@ def read_answers(
     tables = [read_table(file, delimiter=delimiter) for file in files]
     keys = [read_key(file, delimiter) for file in key]
     if id is None and first_row is None:
-        id, first_row = how_points_are_known(point_table, files)
+        id, first_row = how_points_are_known(point_table, files)  # noqa: A001
     named = (left, right, answer)
     more: dict[str, Any] = {"keys": keys, "known": words}
     try:
@@ -313,10 +317,15 @@ def read_answers(
     index, is_known = _look_up(rows, found, wanted)
     notes += _notes_on_unknown(rows, found, index, skip_unknown=skip_unknown)
     answers = parse_answers(
-        rows.words, soft=soft, place=rows.place, parts=rows.parts, known=words
+        rows.words,
+        soft=soft,
+        place=rows.place,
+        parts=rows.parts,
+        known=words,
+        waiting=(waiting := waiting_audits(rows)),
     )
     answers = _with_audits_in_order(answers, rows.marks)
-    notes += answers.notes + note_on_open_audits(tables)
+    notes += answers.notes + note_on_waiting(waiting)
     is_self = is_known & (index[:, 0] == index[:, 1])
     if is_self.any():
         notes.append(

@@ -56,6 +56,7 @@ def parse_answers(
     place: Callable[[int], str] = "row {}".format,
     parts: Ints | None = None,
     known: AnswerWords | None = None,
+    waiting: Bools | None = None,
 ) -> ParsedAnswers:
     """Turn answers as people write them into numbers.
 
@@ -76,6 +77,8 @@ def parse_answers(
         has not been asked yet. None: all are one batch.
     known : AnswerWords, optional
         What words mean. None: those that everybody knows.
+    waiting : ndarray of bool, optional
+        Which wait for an answer, so that nobody has called them unsure.
 
     Returns
     -------
@@ -136,7 +139,8 @@ def parse_answers(
     asked = _asked(words, np.zeros(len(words), np.intp) if parts is None else parts)
     if not asked.all():
         notes.append(f"{int(np.sum(~asked))} row(s) at the end have no answer yet")
-    unsure = Counter(shown(id_of(words[row])) for row in np.flatnonzero(asked & ~sure))
+    told = asked & ~sure if waiting is None else asked & ~sure & ~waiting
+    unsure = Counter(shown(id_of(words[row])) for row in np.flatnonzero(told))
     if unsure:
         which = ", ".join(
             f"{count} × {'an empty cell' if word == repr('') else word}"

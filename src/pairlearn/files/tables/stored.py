@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pairlearn.files.tables.columns import named_id
 from pairlearn.files.tables.errors import TableError
 
@@ -12,9 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pairlearn.data.stored_facts import StoredFacts
+    from pairlearn.data.types import Bools
+    from pairlearn.files.tables.pair_rows import PairRows
     from pairlearn.files.tables.reading import Table
 
-__all__ = ["how_points_are_known", "note_on_open_audits", "stored_names"]
+__all__ = ["how_points_are_known", "note_on_waiting", "stored_names"]
+__all__ += ["waiting_audits"]
 
 
 def _facts(files: Sequence[str | Path]) -> list[StoredFacts]:
@@ -77,13 +82,24 @@ def stored_names(files: Sequence[str | Path]) -> dict[str, str]:
     return names
 
 
-def note_on_open_audits(tables: Sequence[Table]) -> list[str]:
-    """Return a sentence about audits that are on somebody's page, without an answer."""
-    stores = [table for table in tables if table.unit == "question"]
-    n_open = sum(not answer for t in stores for answer in t.columns["answer"])
+def waiting_audits(rows: PairRows) -> Bools:
+    """Tell which rows are audits that are on somebody's page, without an answer.
+
+    Parameters
+    ----------
+    rows : PairRows
+        Rows of tables of pairs.
+    """
+    stores = np.array([table.unit == "question" for table in rows.tables], dtype=bool)
+    empty = np.array([word == "" for word in rows.words], dtype=bool)
+    return stores[rows.where[:, 0]] & empty
+
+
+def note_on_waiting(waiting: Bools) -> list[str]:
+    """Return a sentence about audits that wait for an answer."""
     note = (
-        f"{n_open} audit(s) were shown to somebody who has not answered yet, perhaps on "
-        "a page that was closed; until they are answered on the page, they count as "
-        "unsure, since hard ones must not be left out"
+        f"{int(waiting.sum())} audit(s) were shown to somebody who has not answered "
+        "yet, perhaps on a page that was closed; until they are answered on the page, "
+        "they count as unsure, since hard ones must not be left out"
     )
-    return [note] if n_open else []
+    return [note] if waiting.any() else []
