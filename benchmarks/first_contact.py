@@ -1,7 +1,7 @@
 """New points that look unlike those of the fit, and dates that tell nothing.
 
 ``python -m benchmarks.first_contact`` writes ``benchmarks/results/first_contact.md`` in
-some five minutes; ``--runs 50 --tables 4`` tries less and writes nothing.
+some five minutes; ``--runs 50 --tables 2`` tries less and writes nothing.
 
 For the first table, points at the fit and new ones are drawn from the same distribution
 (false alarms), or one column of the new ones is shifted (power), and the test of
@@ -25,7 +25,7 @@ from pairlearn.files.tables.make_cells import cells_of
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.reading import Table
 
-RUNS, TABLES = 1000, 20
+RUNS, TABLES = 300, 8
 # Columns of the points at the fit, how many points there are, and how many new ones.
 WORLDS = (
     (5, 100, 50),
