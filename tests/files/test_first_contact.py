@@ -7,6 +7,8 @@ from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.answers import parse_answers
 from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.words import ANSWERS
+from pairlearn.label.made_files import fit_options
+from pairlearn.label.settings import DEFAULTS
 from tests.support.cli_files import write
 
 POINTS = "Kundennummer,Ort,Umsatz\n" + "".join(
@@ -171,6 +173,10 @@ class TestAnswersInAnyWords:
 
 
 class TestDelimiter:
+    def test_the_page_fits_with_the_same_one(self):
+        assert DEFAULTS["delimiter"] is None
+        assert fit_options({"delimiter": ";"}, None) == ["--delimiter", ";"]
+
     def test_a_sign_that_is_not_found_by_itself(self, tmp_path):
         points, pairs = (text.replace(",", "#") for text in (POINTS, PAIRS))
         asked = find(tmp_path, points, pairs, delimiter="#")

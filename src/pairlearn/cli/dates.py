@@ -36,6 +36,7 @@ __all__ = ["leave_out_idle_dates"]
 _MOST_PAIRS = 1000
 # With fewer answers of either kind nothing is held out to judge by.
 _LEAST = 5
+_PLAIN = ("numbers", "categories", "dates")
 # Standard errors by which the gain must exceed nothing.
 _CLEAR = 1.64
 _WHY = (
@@ -68,9 +69,7 @@ def leave_out_idle_dates(
     columns = answered.points.columns
     dates = [column.name for column in columns if column.kind == "dates"]
     others = [c for c in columns if c.kind not in ("dates", "left out")]
-    if not dates or not others:
-        return []
-    if _help(answered, trained, columns, others, n_kinds, seed):
+    if not dates or not others or _help(answered, trained, n_kinds, seed):
         return []
     answered.leave_out(dict.fromkeys(dates, _WHY))
     which = ", ".join(map(repr, dates))
@@ -81,14 +80,7 @@ def leave_out_idle_dates(
     return [note]
 
 
-def _help(
-    answered: AnsweredPairs,
-    trained: Ints,
-    columns: list[Column],
-    others: list[Column],
-    n_kinds: int,
-    seed: int,
-) -> bool:
+def _help(answered: AnsweredPairs, trained: Ints, n_kinds: int, seed: int) -> bool:
     """Tell whether dates help."""
     some = trained
     if len(some) > _MOST_PAIRS:
@@ -96,9 +88,11 @@ def _help(
     pairs, t = answered.pairs[np.sort(some)].compact(), answered.t[np.sort(some)]
     if min(np.sum(t > 0), np.sum(t < 0)) < _LEAST:
         return False
-    used = [column for column in columns if column.kind != "left out"]
-    gain = _foretold(used, pairs, t, n_kinds, seed)
-    gain -= _foretold(others, pairs, t, n_kinds, seed)
+    # Texts and pictures would take long, and are not what a date stands in for.
+    plain = [c for c in answered.points.columns if c.kind in _PLAIN]
+    gain = _foretold(plain, pairs, t, n_kinds, seed)
+    without = [column for column in plain if column.kind != "dates"]
+    gain -= _foretold(without, pairs, t, n_kinds, seed)
     return bool(gain.mean() > _CLEAR * gain.std() / np.sqrt(len(gain)))
 
 
@@ -108,6 +102,9 @@ def _foretold(
     """Return the log-likelihood of each answer by models that have not seen it."""
     from pairlearn import MCLClassifier, suspicious_answers
 
+    share = (1 + t) / 2
+    if not columns:
+        return _likelihood(np.full(len(t), share.mean()), share)
     model = make_pair_pipeline(
         _splines(columns), MCLClassifier(n_classes=n_kinds, random_state=seed)
     )
@@ -115,8 +112,12 @@ def _foretold(
         found = suspicious_answers(model, pairs, t, random_state=seed)
     wrong = max(found.noise_rate, 0.01)
     same = wrong + (1 - 2 * min(wrong, 0.49)) * found.probability
+    return _likelihood(same, share)
+
+
+def _likelihood(same: Floats, share: Floats) -> Floats:
+    """Return the log-likelihood of answers, of which a share is "same" each."""
     same = np.clip(same, 1e-3, 1 - 1e-3)
-    share = (1 + t) / 2
     likelihood: Floats = share * np.log(same) + (1 - share) * np.log(1 - same)
     return likelihood
 
