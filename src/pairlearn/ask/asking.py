@@ -13,9 +13,11 @@ from pairlearn.ask.overlap import wants_overlap
 from pairlearn.ask.question import (
     AUDIT,
     BROUGHT,
+    IN_DOUBT,
     LEARN,
     RANDOM_CHECK,
     TO_JUDGE,
+    TO_LEARN,
     Question,
     as_answer,
 )
@@ -83,7 +85,8 @@ class Asking(Learning):
         Parameters
         ----------
         who : str, optional
-            Who is going to answer. Questions that are asked again go to others.
+            Who is going to answer. Questions that are asked again go to others, and
+            where several people answer, those in doubt to who is most likely right.
         learn : bool, default=True
             Whether to learn first if it is time. False: the model that there is
             chooses, and it takes milliseconds; see :meth:`begin_lesson`.
@@ -111,21 +114,40 @@ class Asking(Learning):
         if learn:
             self._learn_if_time()
         lesson = self._lesson
+        worth = lesson.worth if lesson else None
+        # Of several people, not everybody is asked about what is in doubt.
+        weighing = worth is not None and who is not None
         found = self._chooser.choose(
             self.ledger,
             lesson.scores if lesson else None,
-            lesson.doubtful if lesson else [],
+            lesson.doubtful if lesson and not weighing else [],
             lesson.noise if lesson else first_guess(self.noise),
             who,
             rng,
             hurry=hurry,
+            worth=worth,
         )
+        if weighing:
+            found = self._ask_again(found, who) or found
         if found is None:
             # With nothing left to learn from, audits may still be asked.
             pair = self._audits.next_pair(self.ledger) if self.audits else None
             return self._put(number, pair, AUDIT, -1, TO_JUDGE, rng)
         target, partner, why = found
         return self._put(number, (target, partner), LEARN, target, why, rng)
+
+    def _ask_again(
+        self, found: tuple[int, int, str] | None, who: str | None
+    ) -> tuple[int, int, str] | None:
+        """Return a pair that a person should rather be asked about again, if any."""
+        lesson = self._lesson
+        if lesson is None or lesson.doubts is None or lesson.worth is None:
+            return None
+        if who is None or (found is not None and found[2] not in (TO_LEARN, IN_DOUBT)):
+            return None
+        return self._chooser.instead(
+            found, self.ledger, lesson.doubts, lesson.worth, who
+        )
 
     def _second_opinion(self, number: int, who: str | None) -> Question | None:
         """Put a pair again that somebody else has answered, if the coin says so."""
@@ -186,6 +208,35 @@ class Asking(Learning):
         """
         by = None if who is None else str(who)
         self.ledger.answer(self._number(question), as_answer(answer), by)
+
+    def opinion(self, question: Question | int, answer: Any, who: str) -> None:
+        """Take down what somebody says to a question that another has answered.
+
+        The first answer stands; where people are told apart, the opinion teaches as
+        well, for what it is worth. No audit is judged by it.
+
+        Parameters
+        ----------
+        question : Question or int
+            The question, or its number.
+        answer : int, bool, str or None
+            As for :meth:`answer`.
+        who : str
+            Who says it.
+        """
+        self.ledger.opinion(self._number(question), as_answer(answer), str(who))
+
+    def unsay(self, question: Question | int, who: str) -> None:
+        """Take an opinion back; the next version of the model does not know it.
+
+        Parameters
+        ----------
+        question : Question or int
+            The question, or its number.
+        who : str
+            Who gave it.
+        """
+        self.ledger.unsay(self._number(question), str(who))
 
     def undo(self, question: Question | int | None = None) -> Question:
         """Take an answer back: the last one, or that to a given question.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pairlearn.ask.strategies import Strategy
     from pairlearn.data.types import PointsLike
+    from pairlearn.people.rates import PeopleRates
     from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
@@ -127,6 +128,7 @@ class Interview(Asking):
         options: dict[str, Any] = {
             "confidence": self.confidence,
             "flip_rates": self.noise,
+            "people": self.people(),
         }
         if self.n_classes != 2:
             # Shares of the groups are counted in points that are random ones.
@@ -143,6 +145,22 @@ class Interview(Asking):
                 f"{what}. An interview with n_classes='auto', or with their number, "
                 "opens more classes; the answers can be brought along"
             ) from None
+
+    def people(self) -> PeopleRates | None:
+        """Return how often each person is right, as the last version found it.
+
+        From the answers that teach, opinions among them, and never from audits. Its
+        ``warnings`` say who seems to answer at random, and who says the opposite of
+        what is right.
+
+        Returns
+        -------
+        PeopleRates or None
+            None while people are not told apart: with fewer than 30 answers, with
+            fewer than two people, and where `noise` says how often answers are wrong.
+        """
+        worth = self._lesson.worth if self._lesson else None
+        return None if worth is None else worth.people
 
     @property
     def history(self) -> LearningCurve:

@@ -156,16 +156,28 @@ class Learning(Beginning):
         # The partner first: it was there before the target.
         index = np.array([(q.partner, q.target) for q in asked], dtype=np.intp)
         audited = [row for q in self.ledger.audits() for row in q.pair]
+        upto = len(self.ledger.events) if again is None else again
+        known = self.ledger.who_at(upto)
+        more = self.ledger.opinions_at(upto)
+        pairs = [self.ledger.questions[number] for number, _ in more]
         # Computed here, so that two threads do not compute them both.
         _ = self._teacher.features
         return Homework(
             answers,
             on_time,
-            len(self.ledger.events) if again is None else again,
+            upto,
             again is not None,
             self._teacher,
             index,
             said,
+            [known.get(number) for number in answers],
+            (
+                np.array([(q.partner, q.target) for q in pairs], dtype=np.intp).reshape(
+                    -1, 2
+                ),
+                np.array(list(more.values()), dtype=float),
+                [who for _, who in more],
+            ),
             np.array(audited, dtype=np.intp),
         )
 
@@ -186,7 +198,8 @@ class Learning(Beginning):
         if not np.isclose(lesson.expected_error, before, atol=1e-6):
             warnings.warn(
                 "the model is not quite the one that was stored: another estimator "
-                "was given then, or other versions of libraries compute otherwise; "
+                "was given then, or other versions, of this package or of libraries, "
+                "compute otherwise; "
                 "the questions that follow may differ from those that would have "
                 "followed there",
                 stacklevel=2,
