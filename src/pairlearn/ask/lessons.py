@@ -278,7 +278,11 @@ class Teacher:
         else:
             people = rates_by_pool(here, numbers, pool, kinds)
         t, weight = here.told(people)
-        options = {"n_classes": kinds, "noise": AS_WRONG, "weight": weight}
+        options: dict[str, Any] = {
+            "n_classes": kinds,
+            "noise": AS_WRONG,
+            "weight": weight,
+        }
         if self.estimator is not None:
             model = clone(self.estimator).fit(whole[0].compact(), whole[1])
         if model is not None:

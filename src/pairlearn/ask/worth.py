@@ -173,7 +173,7 @@ class Worth:
     >>> def person(name, r1, r0):
     ...     return PersonRates(name, 50, 9, r1, r0, (0, 1), (0, 1), 0.5)
     >>> worth = Worth(PeopleRates((person("Ada", 0.9, 0.1), person("Bob", 0.7, 0.3))))
-    >>> worth.accuracy("Ada"), worth.accuracy("Bob"), worth.accuracy("Cy")
+    >>> round(worth.accuracy("Ada"), 3), worth.accuracy("Bob"), worth.accuracy("Cy")
     (0.9, 0.7, None)
     >>> worth.is_best("Bob", ["Ada"]), worth.is_best("Ada", ["Bob"])
     (False, True)
