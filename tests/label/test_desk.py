@@ -98,6 +98,10 @@ def test_questions_go_out_and_come_back_answered(make):
         progress = await desk.progress()
         assert progress["answers"] == {"same": 1, "different": 0, "unsure": 0}
         assert progress["people"] == [{"name": "Ann", "n": 1}]
+        known = {"name": "Ann", "spammer": True, "sentence": "Ann guesses."}
+        desk._writer.panel = desk._writer.panel | {"people": [known]}
+        told = (await desk.progress())["people"]
+        assert told == [{"n": 1} | known]
         assert progress["back_room"] == "starting"
         at = "2023-11-14T22:13:20.000Z"
         item = Item(5, 0, 0, 1, 1, "Ann", at, "surely", False)

@@ -368,8 +368,10 @@ class Desk:
         panel["answers"] = {
             SAID[said]: writer.counts.get(said, 0) for said in (1, -1, 0)
         }
+        rates = {each["name"]: each for each in panel.get("people", ())}
         panel["people"] = [
-            {"name": name, "n": n} for name, n in sorted(writer.people.items())
+            {"name": name, "n": n} | rates.get(name, {})
+            for name, n in sorted(writer.people.items())
         ]
         panel["learning"] = writer.learning
         panel["back_room"] = writer.state

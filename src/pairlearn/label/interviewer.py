@@ -171,6 +171,8 @@ class Interviewer:
                 interview.answer(number, *values)
                 audit = interview.ledger.questions[number].purpose == AUDIT
                 self._panel_due |= audit
+            elif what in ("opinion", "unsay"):
+                getattr(interview, what)(number, *values)
             else:
                 getattr(interview, what)(number)
                 self._panel_due = True

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.ask.judging import judging_audits, n_wrong
+from pairlearn.ask.judging import by_people, judging_audits, n_wrong
 from pairlearn.ask.ledger import Ledger
 from pairlearn.data.cycles import ManyKindsContradictions
 from pairlearn.data.pairs import Pairs
@@ -26,6 +26,7 @@ from pairlearn.label.panel_words import (
     why_no_certificate,
     why_suspicious,
 )
+from pairlearn.label.people import rates_in_words
 from pairlearn.trust.kinds_certificate import KindsCertificate
 from pairlearn.trust.probabilities import same_class
 from pairlearn.trust.sample_checks import MoreKindsError
@@ -81,7 +82,7 @@ def no_panel(interview: Interview) -> dict[str, Any]:
         "columns": [],
         "agreement": agreement_of(interview.ledger.answers.values()),
         "seconds": 0.0,
-    }
+    } | rates_in_words(None)
 
 
 class _Still(Ledger):
@@ -92,12 +93,16 @@ class _Still(Ledger):
         self.learned = list(ledger.learned)
         self._audits = ledger.audits()
         self._audit_answers = ledger.audit_answers()
+        self._by_people = ledger.audits_by_people()
 
     def audits(self) -> list[Question]:
         return list(self._audits)
 
     def audit_answers(self) -> dict[tuple[int, int], int]:
         return dict(self._audit_answers)
+
+    def audits_by_people(self) -> dict[tuple[int, int], list[tuple[str | None, int]]]:
+        return dict(self._by_people)
 
 
 class Panel:
@@ -188,6 +193,7 @@ class Panel:
                 "columns": self._telling(version, candidates, group, proba.shape[1]),
                 "seconds": time.perf_counter() - begin,
             }
+            | rates_in_words(None if lesson.worth is None else lesson.worth.people)
         )
 
     def _groups(
@@ -270,7 +276,11 @@ def _certificate(interview: Interview) -> dict[str, Any]:
             "n_audits": found.n_pairs,
             "sentence": certificate_in_words(
                 found,
-                n_wrong(interview.model, interview.X, *judging_audits(ledger)),
+                n_wrong(
+                    interview.model,
+                    interview.X,
+                    *judging_audits(ledger, by_people(ledger, interview.people())),
+                ),
                 interview.audits,
                 len(ledger.learned),
             ),

@@ -43,7 +43,9 @@ export class ProgressView {
     this.curve = el("div", {});
     this.people = el("tbody");
     this.agrees = el("th", { scope: "col" }, "Agrees with others");
+    this.rights = [el("th", { scope: "col" }, "Right if same"), el("th", { scope: "col" }, "Right if different")];
     this.agreement = el("div", {});
+    this.warnings = el("div", {});
     this.note = el("p", { class: "soft", role: "status" });
     byId("view-progress").append(
       el("div", { class: "view-head" }, el("h1", { id: "progress-title", tabindex: "-1" }, "Progress"), el("a", { class: "quiet framed", href: "#answer" }, "Back to the questions")),
@@ -58,7 +60,7 @@ export class ProgressView {
           section("p-groups", "Groups", this.groups.body),
           section("p-files", "Take along", this.downloads.body),
           section("p-people", "People", el("table", { class: "figures" },
-            el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Name"), el("th", { scope: "col" }, "Answers"), this.agrees)), this.people), this.agreement,
+            el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Name"), el("th", { scope: "col" }, "Answers"), this.agrees, this.rights)), this.people), this.warnings, this.agreement,
           el("h3", {}, "Invite somebody"), invitations()))));
   }
 
@@ -92,7 +94,7 @@ export class ProgressView {
       fact("Answers", (same + different + unsure).toLocaleString("en")), fact("Same", same.toLocaleString("en")),
       fact("Different", different.toLocaleString("en")), fact("Unsure", unsure.toLocaleString("en")),
       fact("Model", panel.learning ? "learning …" : panel.curve?.length ? "up to date" : "not yet"));
-    this.showPeople(panel.people ?? [], panel.agreement);
+    this.showPeople(panel.people ?? [], panel.agreement, panel.warnings ?? []);
     const drawn = JSON.stringify([panel.curve, panel.certificate, panel.no_certificate, panel.advice, panel.trouble]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
@@ -103,12 +105,18 @@ export class ProgressView {
   }
 
   // How often others gave the same answer is known from the pairs that two people answered.
-  showPeople(people, agreement) {
+  // How often each person is right, the model tells along with them: a rate and its interval.
+  showPeople(people, agreement, warnings) {
+    const rated = people.some((person) => person.right_same);
+    const rate = (value) => el("td", {}, value ? `${percent(value.rate, 0)} (${percent(value.low, 0)} to ${percent(value.high, 0)})` : "not known yet");
     this.agrees.hidden = !agreement;
+    this.rights.forEach((each) => { each.hidden = !rated; });
+    this.warnings.replaceChildren(...warnings.map((each) => el("p", {}, el("strong", {}, each))));
     this.people.replaceChildren(...people.map((person) => {
       const share = agreement?.persons?.[person.name];
       return el("tr", {}, el("th", { scope: "row" }, name(person.name)), el("td", {}, person.n.toLocaleString("en")),
-        agreement && el("td", {}, share === null || share === undefined ? "not known yet" : percent(share, 0)));
+        agreement && el("td", {}, share === null || share === undefined ? "not known yet" : percent(share, 0)),
+        rated && [rate(person.right_same), rate(person.right_different)]);
     }));
     this.agreement.replaceChildren(...(agreement?.sentences ?? []).map((each) => el("p", { class: "soft" }, each)));
   }
