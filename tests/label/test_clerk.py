@@ -295,7 +295,7 @@ def test_the_clerk_of_a_database(postgresql):
             super().teardown()
 
     run_state_machine_as_test(
-        Two, settings=settings(max_examples=4, stateful_step_count=30, deadline=None)
+        Two, settings=settings(max_examples=3, stateful_step_count=25, deadline=None)
     )
 
 
