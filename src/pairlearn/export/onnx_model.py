@@ -145,13 +145,14 @@ def column_kinds(pipeline: Pipeline) -> dict[str, str]:
 
 def _kind(step: Any) -> str:
     if isinstance(step, Pipeline):
-        return _kind(step[0])
+        dates = any(name == "dates" for name, _ in step.steps)
+        return "days" if dates else _kind(step[0])
     if isinstance(step, OneHotEncoder):
         text = any(names.dtype.kind in "OU" for names in step.categories_)
         return "text" if text else "number"
     if isinstance(step, FunctionTransformer) and step.func is np.asarray:
         wanted = str((step.kw_args or {}).get("dtype"))
-        return {"str": "text", "float64": "number"}.get(wanted, "days")
+        return "text" if wanted == "str" else "number"
     return "number"
 
 

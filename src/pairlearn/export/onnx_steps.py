@@ -28,13 +28,13 @@ from sklearn.svm import LinearSVC
 from pairlearn.export.onnx_graph import Graph, Table
 from pairlearn.export.onnx_kernels import add_nystroem, normalised
 from pairlearn.export.refusals import refuse
+from pairlearn.export.tables import MICROSECONDS, NO_DATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["add_probabilities", "add_scores", "add_step"]
 
-_DAY = 86400e6
 _OTHER = (
     "Use to_sklearn, or steps such as StandardScaler, PCA, Nystroem, SimpleImputer and "
     "OneHotEncoder"
@@ -127,9 +127,12 @@ def _function(graph: Graph, step: FunctionTransformer, x: str) -> str:
     options = step.kw_args or {}
     if step.func is np.asarray:
         # Dates come as days, and text as text.
-        dated = str(options.get("dtype")).startswith("datetime64")
-        return graph.times(x, _DAY) if dated else x
-    if step.func in (None, np.positive, np.char.strip):
+        if not str(options.get("dtype")).startswith("datetime64"):
+            return x
+        moment = graph.times(x, MICROSECONDS)
+        missing = graph.op("IsNaN", x)
+        return graph.op("Where", missing, graph.constant(NO_DATE), moment)
+    if step.func in (None, np.positive, np.char.strip, np.char.replace):
         return x
     if step.func is np.log1p:
         return graph.op("Log", graph.plus(x, 1.0))
@@ -189,10 +192,12 @@ def _svd(graph: Graph, step: TruncatedSVD, x: str) -> str:
 
 
 def _imputer(graph: Graph, step: SimpleImputer, x: str) -> str:
+    sign = step.missing_values
     numeric = np.asarray(step.statistics_).dtype.kind == "f"
-    if not numeric or not np.isnan(step.missing_values):
-        raise refuse(step, "it fills in other gaps than NaN in numbers", _OTHER)
-    missing = graph.op("IsNaN", x)
+    if not numeric or not isinstance(sign, float):
+        raise refuse(step, "it fills in other gaps than those in numbers", _OTHER)
+    is_nan = np.isnan(sign)
+    missing = graph.op("IsNaN", x) if is_nan else graph.op("Equal", x, graph.constant(sign))
     filled = graph.op("Where", missing, graph.constant(step.statistics_), x)
     empty = np.isnan(step.statistics_)
     if empty.any():

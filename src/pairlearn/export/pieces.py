@@ -63,7 +63,8 @@ def checked(n_features: int, names: Any = None) -> list[tuple[str, Any]]:
 def function(func: Any, n_features: int, **kw_args: Any) -> FunctionTransformer:
     """Return a transformer that applies a function of NumPy to every number."""
     step = FunctionTransformer(func, kw_args=kw_args or None)
-    return step.fit(np.zeros((1, n_features)))
+    step.n_features_in_ = n_features
+    return step
 
 
 def selected(columns: Ints, n_features: int) -> VarianceThreshold:

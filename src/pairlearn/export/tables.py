@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Floats
 
-__all__ = ["is_encoder", "plain_encoder"]
+__all__ = ["MICROSECONDS", "NO_DATE", "is_encoder", "plain_encoder"]
 
-_MICROSECONDS = 86400e6
+# Of a day; and what NumPy makes of a date that is missing.
+MICROSECONDS = 86400e6
+NO_DATE = -(2.0**63)
 # No cell reads like this: blanks at the ends are taken off.
 _UNKNOWN = " never seen "
 _NAMES_OF_NOTHING = ("nan", "NaN", "NaT", "None", "<NA>", "null", "NULL", "NA", "N/A")
@@ -96,13 +98,28 @@ def _plain_numbers(reader: ReadNumbers, rest: list[Any]) -> Pipeline:
 
 
 def _plain_dates(reader: ReadDates, rest: list[Any]) -> Pipeline:
+    """Return steps from datetimes, or text such as 2024-05-31, to days."""
     n = reader.n_features_in_
+    imputer = deepcopy(rest[0])
+    # A date that is missing becomes a number that no date has.
+    imputer.missing_values = NO_DATE
+    imputer.statistics_ = imputer.statistics_ * MICROSECONDS
+    unit = np.full(n, MICROSECONDS)
+    if imputer.indicator_ is not None:
+        imputer.indicator_.missing_values = NO_DATE
+        unit = np.append(unit, np.ones(len(imputer.indicator_.features_)))
+    missing = [
+        (f"not {old}", pieces.function(np.char.replace, 0, old=old, new="NaT"))
+        for old in ("nan", "None", "<NA>")
+    ]
     return Pipeline(
         [
+            ("text", pieces.function(np.asarray, n, dtype="str")),
+            *missing,
             ("dates", pieces.function(np.asarray, n, dtype="datetime64[us]")),
             ("microseconds", pieces.function(np.asarray, n, dtype="float64")),
-            ("days", pieces.scaled(np.full(n, _MICROSECONDS))),
-            ("missing", deepcopy(rest[0])),
+            ("missing", imputer),
+            ("days", pieces.scaled(unit)),
         ]
     )
 
