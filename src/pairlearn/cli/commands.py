@@ -15,7 +15,7 @@ from pairlearn.cli import options
 from pairlearn.cli.exits import reporting_errors
 from pairlearn.files.tables.errors import OptionError, TableError
 
-__all__ = ["certify", "check", "explain", "fit", "predict"]
+__all__ = ["certify", "check", "explain", "fit", "load_model", "predict"]
 
 
 @options.reads_tables
@@ -216,7 +216,7 @@ def predict(
 
         check_output(out, "--out", (".csv", ".tsv", ".parquet"), (model, points))
         with Progress(quiet=quiet) as progress:
-            fitted, about, notes = _load(model, progress)
+            fitted, about, notes = load_model(model, progress)
             from pairlearn.cli.predict import predict_table
 
             found = predict_table(
@@ -301,7 +301,7 @@ def certify(
             raise OptionError("--confidence must lie between 0 and 1, such as 0.95")
         rate = options.noise_rates(noise)
         with Progress(quiet=quiet) as progress:
-            fitted, about, notes = _load(model, progress)
+            fitted, about, notes = load_model(model, progress)
             from pairlearn.cli.certify import certify_tables
 
             if reading["id"] is None and about.get("id") is not None:
@@ -364,7 +364,7 @@ def explain(
         )
 
         with Progress() as progress:
-            fitted, about, notes = _load(model, progress)
+            fitted, about, notes = load_model(model, progress)
             from pairlearn.cli.explain import changes_of_side, weights_of
 
             weights, shares = weights_of(fitted), None
@@ -442,7 +442,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
+def load_model(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
     """Return a model, what is stored beside it, and what to tell about it."""
     progress.step("loading the model")
     from pairlearn.cli.quick_imports import import_skops
