@@ -15,7 +15,7 @@ from pairlearn.cli import options
 from pairlearn.cli.exits import reporting_errors
 from pairlearn.files.tables.errors import OptionError, TableError
 
-__all__ = ["certify", "check", "explain", "fit", "load_model", "predict"]
+__all__ = ["certify", "check", "explain", "fit", "predict"]
 
 
 @options.reads_tables
@@ -216,7 +216,7 @@ def predict(
 
         check_output(out, "--out", (".csv", ".tsv", ".parquet"), (model, points))
         with Progress(quiet=quiet) as progress:
-            fitted, about, notes = load_model(model, progress)
+            fitted, about, notes = _load(model, progress)
             from pairlearn.cli.predict import predict_table
 
             found = predict_table(
@@ -301,7 +301,7 @@ def certify(
             raise OptionError("--confidence must lie between 0 and 1, such as 0.95")
         rate = options.noise_rates(noise)
         with Progress(quiet=quiet) as progress:
-            fitted, about, notes = load_model(model, progress)
+            fitted, about, notes = _load(model, progress)
             from pairlearn.cli.certify import certify_tables
 
             if reading["id"] is None and about.get("id") is not None:
@@ -347,8 +347,9 @@ def explain(
 
     The importance of a column is the share of points that change class when
     its values are shuffled among the points. If two columns say much the
-    same, each can replace the other, and both look less important. A linear
-    model also shows its weights.
+    same, each can replace the other, and both look less important. Of texts,
+    the words are told that set each group apart. A linear model also shows
+    its weights.
 
     Example:
 
@@ -361,19 +362,28 @@ def explain(
             show_digest,
             show_importance,
             show_notes,
+            show_words,
         )
 
         with Progress() as progress:
-            fitted, about, notes = load_model(model, progress)
-            from pairlearn.cli.explain import changes_of_side, weights_of
+            fitted, about, notes = _load(model, progress)
+            from pairlearn.cli.explain import (
+                changes_of_side,
+                stored_words,
+                text_columns,
+                weights_of,
+                words_of_groups,
+            )
 
             weights, shares = weights_of(fitted), None
+            words = stored_words(about)
             if points is not None:
                 from pairlearn.cli.predict import points_for_model
 
                 progress.step("shuffling columns")
                 frame = points_for_model(fitted, about, points)
                 shares = changes_of_side(fitted, frame, seed)
+                words = words_of_groups(fitted, frame, text_columns(about), seed)
             elif about.get("importance"):
                 shares = [(str(name), float(x)) for name, x in about["importance"]]
         show_notes(notes, error=True)
@@ -390,6 +400,7 @@ def explain(
             positive = str(fitted.classes_[-1])
             what = f"Weights; a positive weight speaks for class {positive}:"
             show_importance(weights, what, share=False, most=most)
+        show_words(words)
         show_digest(digest_of(model))
 
 
@@ -442,7 +453,7 @@ def check(
         raise typer.Exit(1)
 
 
-def load_model(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
+def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
     """Return a model, what is stored beside it, and what to tell about it."""
     progress.step("loading the model")
     from pairlearn.cli.quick_imports import import_skops

@@ -54,7 +54,7 @@ def export(
         pairlearn export model.skops model.onnx
     """
     with reporting_errors() as written:
-        from pairlearn.cli.commands import load_model
+        from pairlearn.cli.commands import _load
         from pairlearn.cli.outputs import check_output
         from pairlearn.cli.printing import Progress, say, show_notes
         from pairlearn.cli.show import show_written
@@ -62,7 +62,7 @@ def export(
         inputs = (model,) if points is None else (model, points)
         check_output(out, "OUT", FORMATS, inputs)
         with Progress(quiet=quiet) as progress:
-            fitted, about, notes = load_model(model, progress)
+            fitted, about, notes = _load(model, progress)
             progress.step("exporting")
             content, told = _exported(fitted, about, points, out)
             from pairlearn.system.writing import write_files
