@@ -108,9 +108,11 @@ def _exported(
             "can run any program when it is loaded, so load only those whose author "
             "you trust; .skops has no such danger.",
         ]
+    import zipfile
+
     import skops.io
 
-    content: bytes = skops.io.dumps(pipeline)
+    content: bytes = skops.io.dumps(pipeline, compression=zipfile.ZIP_DEFLATED)
     unknown = sorted(skops.io.get_untrusted_types(data=content))
     trusted = f", trusted={unknown}" if unknown else ""
     return content, [

@@ -13,10 +13,6 @@ is a_mk turn w_mk. A :class:`~sklearn.ensemble.VotingClassifier` of logistic
 regressions turns them to probabilities, :class:`~sklearn.decomposition.TruncatedSVD`,
 which multiplies by a matrix, averages, and a last logistic regression on the logarithms
 calibrates.
-
-A column that is bent by a power has the value g(x) = g(max(x, 0)) - h(max(-x, 0)), with
-g(x) = expm1(a log1p(x)) / a and the same with b in h: two branches, each a chain of
-functions of NumPy, and a matrix that puts them together.
 """
 
 from __future__ import annotations
@@ -24,18 +20,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from pairlearn.export import pieces
-from pairlearn.models.auto.columns import FAR, FARTHEST, LEAST_EXPONENT
+from pairlearn.export.views import score_steps, stays_sparse
 from pairlearn.models.auto.stack import FLOOR
 
 if TYPE_CHECKING:
-    from pairlearn.data.types import Floats, Ints
+    from pairlearn.data.types import Floats
     from pairlearn.export.parts import Step
     from pairlearn.models.auto.averaged import AveragedClassifier
-    from pairlearn.models.auto.columns import ColumnView
     from pairlearn.models.auto.ensemble import Member
 
 __all__ = ["averaged_steps"]
@@ -58,9 +52,9 @@ def averaged_steps(clf: AveragedClassifier) -> tuple[list[Step], Floats, Floats]
     ensemble, order = clf._ensemble, clf._order
     n_features, n_classes = clf.n_features_in_, len(order)
     names = getattr(clf, "feature_names_in_", None)
-    sparse = any(member.view.stays_sparse for member in ensemble.members)
     steps = pieces.checked(n_features, names)
-    steps = steps[:1] if sparse else steps
+    if any(stays_sparse(member.view) for member in ensemble.members):
+        steps = steps[:1]
     if ensemble.members:
         parts = [
             (f"member {k}", _member(member, n_features, n_classes))
@@ -98,14 +92,7 @@ def _member(member: Member, n_features: int, n_classes: int) -> Pipeline:
         n_outputs = 1
     intercept = weights[:, -1] - weights[:, :-1] @ features.centre
     matrix = weights[:, :-1] @ features.turn.T
-    steps, order = _view(member.view, n_features)
-    if features.landmarks is None:
-        matrix = matrix[:, order] if len(order) else np.zeros((len(matrix), n_features))
-        steps.append(("scores", pieces.linear_map(matrix)))
-    else:
-        name, landmarks = features.kernel.name, features.landmarks[:, order]
-        scores = pieces.kernel_map(name, landmarks, matrix, float(features.gamma))
-        steps.append(("scores", scores))
+    steps = score_steps(member.view, features, matrix, n_features)
     each = np.eye(n_models * n_outputs).reshape(n_models, n_outputs, -1)
     models = [
         pieces.linear_classifier(pick, b, np.arange(n_classes), probabilities=True)
@@ -113,59 +100,3 @@ def _member(member: Member, n_features: int, n_classes: int) -> Pipeline:
     ]
     steps.append(("models", pieces.voters(models, n_classes)))
     return Pipeline(steps)
-
-
-def _view(view: ColumnView, n_features: int) -> tuple[list[Step], Ints]:
-    """Return the steps of a view, and which of its columns is where afterwards."""
-    kept = view.kept
-    order = np.arange(len(kept))
-    if not len(kept):
-        return [], order
-    steps: list[Step] = []
-    if len(kept) < n_features:
-        steps.append(("columns", pieces.selected(kept, n_features)))
-    if view.stays_sparse:
-        return [*steps, ("scale", pieces.scaled(view.scale))], order
-    steps.append(("scale", pieces.scaled(view.scale, view.centre)))
-    if view.kind == "standard":
-        return steps, order
-    if len(view.bent):
-        rest = np.setdiff1d(order, view.bent)
-        order = np.concatenate([view.bent, rest])
-        bend = ColumnTransformer(
-            [("bent", "passthrough", view.bent), ("others", "passthrough", rest)],
-            sparse_threshold=0,
-        ).fit(np.zeros((1, len(kept))))
-        bend.transformers_[0] = ("bent", _bend(view), view.bent)
-        steps.append(("bend", bend))
-    return [*steps, ("weigh", pieces.scaled(1 / view.factor[order]))], order
-
-
-def _bend(view: ColumnView) -> Pipeline:
-    """Return the power, what centres and scales it, and its limits."""
-    n_bent = len(view.bent)
-    branches, halves = [], []
-    for name, sign, power in (
-        ("above zero", 1.0, view.power),
-        ("below zero", -1.0, 2 - view.power),
-    ):
-        exponent = np.where(np.abs(power) < LEAST_EXPONENT, LEAST_EXPONENT, power)
-        size, nothing = np.full(n_bent, sign), np.zeros(n_bent)
-        steps = [
-            ("part", pieces.add_and_clip(size, nothing, 0.0, float(np.expm1(FARTHEST)))),
-            ("logarithm", pieces.function(np.log1p, n_bent)),
-            ("exponent", pieces.scaled(1 / exponent)),
-            ("power", pieces.function(np.expm1, n_bent)),
-        ]  # fmt: skip
-        branches.append((name, Pipeline(steps)))
-        halves.append(np.diag(sign / exponent / view.spread))
-    shift = -view.middle / view.spread
-    return Pipeline(
-        [
-            ("branches", pieces.joined(branches)),
-            ("together", pieces.linear_map(np.hstack(halves))),
-            ("limits", pieces.add_and_clip(np.ones(n_bent), shift, -FAR, FAR)),
-        ]
-    )
-
-

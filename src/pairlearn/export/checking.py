@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pairlearn.export.onnx_model import column_kinds
 from pairlearn.export.refusals import ExportError
+from pairlearn.files.encoders.texts import TextVectors
 from pairlearn.files.tables.encoder import ReadDates, ReadNumbers, ReadText
 from pairlearn.models.auto.averaged import AveragedClassifier
 from pairlearn.models.compose import OnPoints
@@ -193,9 +194,8 @@ def _made_up_column(
         known = [*last.categories_[k].tolist(), "never seen before"]
         cells = np.array(known, dtype=object)[rng.randint(len(known), size=n_points)]
         return np.where(gaps, None, cells)
-    words = getattr(getattr(reader, "vectorizer_", None), "vocabulary_", None)
-    if words is not None:
-        drawn = rng.choice(sorted(words), (n_points, 8))
+    if isinstance(reader, TextVectors):
+        drawn = rng.choice([*reader.words_.split("\n"), "never-seen"], (n_points, 8))
         cells = np.array([" ".join(row) for row in drawn], dtype=object)
         return np.where(gaps, None, cells)
     centre, scale = _spread(clf[-1], begin + k + 1)

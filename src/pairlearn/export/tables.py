@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from pairlearn.export import pieces
 from pairlearn.export.refusals import refuse
+from pairlearn.files.encoders.texts import PARTS, TextVectors
 from pairlearn.files.tables.cells import MISSING_WORDS, text_of
 from pairlearn.files.tables.encoder import ReadDates, ReadNumbers, ReadText
 
@@ -80,6 +83,8 @@ def _plain(step: Any) -> Any:
         return _plain_dates(reader, rest)
     if isinstance(reader, ReadText):
         return _plain_categories(reader, rest)
+    if isinstance(reader, TextVectors):
+        return _plain_texts(reader)
     if type(reader).__module__.startswith("pairlearn."):
         raise refuse(
             reader,
@@ -143,6 +148,26 @@ def _plain_categories(reader: ReadText, rest: list[Any]) -> Pipeline:
             ("rare", pieces.add_and_clip(one, offset, 0.0, 1.0)),
         ]
     )
+
+
+def _plain_texts(reader: TextVectors) -> Pipeline:
+    """Return the vectoriser of a column of texts, empty where one is missing."""
+    filled = []
+    for name, nothing in (("nan", np.nan), ("none", None)):
+        fill = SimpleImputer(
+            missing_values=nothing, strategy="constant", fill_value=""
+        ).fit(np.array([["text"]], dtype=object))
+        filled.append((name, fill))
+    filled[0][1].feature_names_in_ = reader.feature_names_in_
+    words = reader.words_.split("\n")
+    if not reader.words_:
+        # One column of zeros, whatever the text is.
+        never = OneHotEncoder(handle_unknown="ignore").fit([[_UNKNOWN]])
+        return Pipeline([*filled, ("no words", never)])
+    counter = TfidfVectorizer(sublinear_tf=True, **PARTS[reader.part], vocabulary=words)
+    counter.idf_ = reader.rarity_
+    texts = pieces.function(np.ravel, 1)
+    return Pipeline([*filled, ("texts", texts), ("vectors", counter)])
 
 
 def _forms(known: NDArray[Any]) -> dict[str, str]:
