@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pairlearn.export.onnx_model import column_kinds
+from pairlearn.export.onnx_model import TEXTS, column_kinds
 from pairlearn.export.refusals import ExportError
 from pairlearn.files.encoders.texts import TextVectors
 from pairlearn.files.tables.encoder import ReadDates, ReadNumbers, ReadText
@@ -104,9 +104,10 @@ def onnx_inputs(pipeline: Pipeline, points: Any) -> dict[str, NDArray[Any]]:
     inputs = {}
     for name, kind in kinds.items():
         column = points[name]
-        if kind == "text":
-            text = column.astype(object).where(column.notna(), "")
-            values = text.astype(str).to_numpy(dtype=object)
+        if kind in TEXTS:
+            text = column.astype(object).where(column.notna(), "").astype(str)
+            text = text.str.lower() if kind == "lower" else text
+            values = text.to_numpy(dtype=object)
         elif kind == "days":
             moments = column.to_numpy(dtype="datetime64[us]")
             days = (moments - np.datetime64(0, "us")) / np.timedelta64(1, "D")

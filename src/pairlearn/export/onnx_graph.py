@@ -12,7 +12,7 @@ __all__ = ["OPSETS", "Graph", "Table", "import_onnx"]
 
 # Old enough for the runtimes of some years ago; the second is that of ai.onnx.ml.
 OPSETS = {"": 17, "ai.onnx.ml": 3}
-_ML = frozenset({"LabelEncoder"})
+_DOMAINS = {"LabelEncoder": "ai.onnx.ml", "Tokenizer": "com.microsoft"}
 
 
 def import_onnx() -> Any:
@@ -73,7 +73,7 @@ class Graph:
                 list(inputs),
                 [name],
                 name=f"node {name}",
-                domain="ai.onnx.ml" if kind in _ML else "",
+                domain=_DOMAINS.get(kind, ""),
                 **attributes,
             )
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
@@ -23,8 +24,11 @@ __all__ = ["to_onnx"]
 
 # Runtimes refuse files of a later version than theirs.
 _IR_VERSION = 8
+# Kinds of columns that come as text.
+TEXTS = ("text", "lower")
 _SAID = {
     "text": "A category as text; empty text if it is missing.",
+    "lower": "A text in lower case; empty if it is missing.",
     "days": "A date as days since 1970-01-01; NaN if it is missing.",
     "number": "A number; NaN if it is missing.",
 }
@@ -34,7 +38,8 @@ def to_onnx(clf: Any, *, input_type: str = "float64") -> Any:
     """Return a fitted model as a model of ONNX.
 
     The graph is drawn with the standard operators (opset 17) and computes in float64;
-    it agrees with the model to many more digits than 1e-5.
+    it agrees with the model to many more digits than 1e-5. A column of texts needs one
+    operator more, `Tokenizer`, which is in every build of onnxruntime.
 
     Parameters
     ----------
@@ -52,7 +57,7 @@ def to_onnx(clf: Any, *, input_type: str = "float64") -> Any:
         Input: ``points``, a tensor of shape (n, n_features); or, for a table with
         categories or dates, one tensor of shape (n, 1) for each column, by its name:
         numbers with NaN where one is missing, dates as days since 1970, categories as
-        text without outer blanks, empty where one is missing.
+        text without outer blanks, texts in lower case, both empty where missing.
         Outputs: ``label``, the class of each point, and ``probabilities``, one column
         per class in the order of ``classes_``; or ``scores``, if the model has no
         probabilities.
@@ -85,11 +90,11 @@ def to_onnx(clf: Any, *, input_type: str = "float64") -> Any:
     inputs = []
     x: Any = Table()
     for name, kind in kinds.items():
-        of = types.STRING if kind == "text" else number
+        of = types.STRING if kind in TEXTS else number
         put = helper.make_tensor_value_info(name, of, ["n", 1])
         put.doc_string = _SAID[kind]
         inputs.append(put)
-        exact = kind == "text" or input_type == "float64"
+        exact = kind in TEXTS or input_type == "float64"
         x[name] = name if exact else graph.double(name)
     if not kinds:
         width = pipeline.n_features_in_
@@ -125,7 +130,8 @@ def column_kinds(pipeline: Pipeline) -> dict[str, str]:
     Returns
     -------
     dict
-        "text", "days" or "number" for each column that is used.
+        "text", "lower" (text in lower case), "days" or "number" for each column that is
+        used.
     """
     first = pipeline[0]
     names = getattr(first, "feature_names_in_", None)
@@ -145,8 +151,13 @@ def column_kinds(pipeline: Pipeline) -> dict[str, str]:
 
 def _kind(step: Any) -> str:
     if isinstance(step, Pipeline):
-        dates = any(name == "dates" for name, _ in step.steps)
-        return "days" if dates else _kind(step[0])
+        if any(isinstance(part, TfidfVectorizer) for _, part in step.steps):
+            return "lower"
+        named = {"dates": "days", "no words": "lower"}
+        found = [kind for name, kind in named.items() if name in step.named_steps]
+        return found[0] if found else _kind(step[0])
+    if isinstance(step, TfidfVectorizer):
+        return "lower"
     if isinstance(step, OneHotEncoder):
         text = any(names.dtype.kind in "OU" for names in step.categories_)
         return "text" if text else "number"

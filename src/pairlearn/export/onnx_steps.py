@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import VotingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
@@ -27,6 +28,7 @@ from sklearn.svm import LinearSVC
 
 from pairlearn.export.onnx_graph import Graph, Table
 from pairlearn.export.onnx_kernels import add_nystroem, normalised
+from pairlearn.export.onnx_texts import add_texts
 from pairlearn.export.refusals import refuse
 from pairlearn.export.tables import MICROSECONDS, NO_DATE
 
@@ -132,7 +134,7 @@ def _function(graph: Graph, step: FunctionTransformer, x: str) -> str:
         moment = graph.times(x, MICROSECONDS)
         missing = graph.op("IsNaN", x)
         return graph.op("Where", missing, graph.constant(NO_DATE), moment)
-    if step.func in (None, np.positive, np.char.strip, np.char.replace):
+    if step.func in (None, np.positive, np.ravel, np.char.strip, np.char.replace):
         return x
     if step.func is np.log1p:
         return graph.op("Log", graph.plus(x, 1.0))
@@ -192,6 +194,8 @@ def _svd(graph: Graph, step: TruncatedSVD, x: str) -> str:
 
 
 def _imputer(graph: Graph, step: SimpleImputer, x: str) -> str:
+    if step.strategy == "constant" and step.fill_value == "":
+        return x  # text that is missing comes empty
     sign = step.missing_values
     numeric = np.asarray(step.statistics_).dtype.kind == "f"
     if not numeric or not isinstance(sign, float):
@@ -264,4 +268,5 @@ _ADDED: dict[type, Callable[..., str]] = {
     SimpleImputer: _imputer,
     OneHotEncoder: _one_hot,
     VotingClassifier: _voting,
+    TfidfVectorizer: add_texts,
 }
