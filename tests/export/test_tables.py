@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from pairlearn import PairClassifier, Pairs, make_pair_pipeline
+from pairlearn.cli.quick_imports import import_skops
 from pairlearn.export import ExportError, to_onnx, to_sklearn
 from pairlearn.export.checking import check_onnx, check_sklearn, made_up_points, typed
 from pairlearn.export.onnx_model import column_kinds
@@ -21,15 +22,17 @@ from pairlearn.files.tables.reading import frame_of, read_table
 N = 160
 RNG = np.random.default_rng(0)
 Y = np.arange(N) % 2
-GREETINGS = "dear team please would you hello thanks today".split()
-MONEY = "refund invoice card charged Straße price".split()
-TROUBLE = "login password crash screen update naïve".split()
+GREETINGS = ["dear", "team", "please", "would", "you", "hello", "thanks", "today"]
+MONEY = ["refund", "invoice", "card", "charged", "Straße", "price"]
+TROUBLE = ["login", "password", "crash", "screen", "update", "naïve"]
 
 
 def write_table(folder):
     """Write a table in which every kind of column has gaps."""
     gaps = RNG.random((6, N)) < 0.08
-    moment = pd.to_datetime("2024-03-01") + pd.to_timedelta(90 * Y + 9 * (Y * 0 + 1), "D")
+    moment = pd.to_datetime("2024-03-01") + pd.to_timedelta(
+        90 * Y + 9 * (Y * 0 + 1), "D"
+    )
     moment += pd.to_timedelta(RNG.integers(0, 60, N), "D")
     frame = pd.DataFrame(
         {
@@ -156,16 +159,35 @@ def test_texts(texts):
     frame = pd.read_csv(path)
     wanted = model.predict_proba(cells)
     np.testing.assert_allclose(plain.predict_proba(frame), wanted, atol=1e-9)
-    check_sklearn(model, plain, made_up_points(model, plain))
+    made = to_onnx(model)
+    assert column_kinds(plain) == {"subject": "lower", "size": "number"}
+    for rows in (frame, made_up_points(model, plain)):
+        check_sklearn(model, plain, rows)
+        check_onnx(model, made, plain, rows)
+    strange = frame.iloc[[0] * 6].assign(
+        subject=[
+            "",
+            "don't\xa0co-op  東京タワー",
+            "नमस्ते refund\tREFUND",
+            "a",
+            "_x 12 é",
+            "##",
+        ]
+    )
+    check_onnx(model, made, plain, strange)
+    check_onnx(model, made, plain, strange.iloc[[0, 0]])
 
 
 # In a Python in which pairlearn cannot be imported. The adapters of scikit-learn would
 # load torch, which takes long.
 ALONE = """
 import pickle, sys
-for name in ("pairlearn", "torch", "dask"):
-    sys.modules[name] = None
+sys.modules["pairlearn"] = None
+adapters = [f"sklearn.externals.array_api_compat.{name}" for name in ("torch", "dask")]
+sys.modules.update(dict.fromkeys(adapters))
 import numpy as np, pandas as pd, skops.io
+for name in adapters:
+    del sys.modules[name]
 for kind in ("table", "texts"):
     with open(f"{kind}.pkl", "rb") as file:
         pipeline, frame = pickle.load(file)
@@ -181,12 +203,14 @@ assert not [name for name in sys.modules if name.startswith("pairlearn.")]
 
 
 def test_it_runs_without_pairlearn(table, texts, tmp_path):
-    skops = pytest.importorskip("skops.io")
+    import_skops()
+    from skops.io import dump
+
     for name, (path, model, _) in {"table": table, "texts": texts}.items():
         plain = to_sklearn(model)
         both = pickle.dumps((plain, pd.read_csv(path)))
         (tmp_path / f"{name}.pkl").write_bytes(both)
-        skops.dump(plain, tmp_path / f"{name}.skops")
+        dump(plain, tmp_path / f"{name}.skops")
     done = subprocess.run(
         [sys.executable, "-c", ALONE], capture_output=True, text=True, cwd=tmp_path
     )

@@ -121,16 +121,19 @@ def _exported(
     ]
 
 
-def _onnx(
-    model: Any, pipeline: Any, table: Any, out: Path
-) -> tuple[bytes, list[str]]:
+def _onnx(model: Any, pipeline: Any, table: Any, out: Path) -> tuple[bytes, list[str]]:
     from pairlearn.export import checking, to_onnx
     from pairlearn.export.onnx_model import column_kinds
 
     made = to_onnx(model)
     difference = checking.check_onnx(model, made, pipeline, table)
     kinds = column_kinds(pipeline)
-    said = {"text": "text", "lower": "text in lower case", "days": "days since 1970-01-01", "number": "float64"}
+    said = {
+        "text": "text",
+        "lower": "text in lower case",
+        "days": "days since 1970-01-01",
+        "number": "float64",
+    }
     inputs = [f"  {name}: {said[kind]}, shape (n, 1)" for name, kind in kinds.items()]
     inputs = inputs or [f"  points: float64, shape (n, {pipeline.n_features_in_})"]
     outputs = " and ".join(put.name for put in made.graph.output)

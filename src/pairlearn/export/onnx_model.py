@@ -103,7 +103,9 @@ def to_onnx(clf: Any, *, input_type: str = "float64") -> Any:
     for _, step in pipeline.steps[:-1]:
         x = add_step(graph, step, x)
     outputs = _outputs(graph, pipeline[-1], x)
-    drawn = helper.make_graph(graph.nodes, "classifier", inputs, outputs, graph.constants)
+    drawn = helper.make_graph(
+        graph.nodes, "classifier", inputs, outputs, graph.constants
+    )
     model = helper.make_model(
         drawn,
         opset_imports=[helper.make_opsetid(*item) for item in graph.opsets.items()],

@@ -114,7 +114,9 @@ def _columns(graph: Graph, step: ColumnTransformer, x: str | Table) -> str:
         numbers = np.arange(step.n_features_in_)
         which: Any = columns
         if not isinstance(columns, slice) and np.asarray(columns).dtype.kind in "OU":
-            which = [list(map(str, names)).index(str(c)) for c in np.atleast_1d(columns)]
+            which = [
+                list(map(str, names)).index(str(c)) for c in np.atleast_1d(columns)
+            ]
         chosen = numbers[which if isinstance(which, slice) else np.atleast_1d(which)]
         if not len(chosen):
             continue
@@ -201,7 +203,9 @@ def _imputer(graph: Graph, step: SimpleImputer, x: str) -> str:
     if not numeric or not isinstance(sign, float):
         raise refuse(step, "it fills in other gaps than those in numbers", _OTHER)
     is_nan = np.isnan(sign)
-    missing = graph.op("IsNaN", x) if is_nan else graph.op("Equal", x, graph.constant(sign))
+    missing = (
+        graph.op("IsNaN", x) if is_nan else graph.op("Equal", x, graph.constant(sign))
+    )
     filled = graph.op("Where", missing, graph.constant(step.statistics_), x)
     empty = np.isnan(step.statistics_)
     if empty.any():

@@ -94,6 +94,10 @@ def _parts(clf: Any) -> Parts:
         return _of_pipeline(clf)
     if not hasattr(clf, "predict"):
         raise refuse(clf, "it is no classifier")
+    # What can never be exported is told before it is fitted.
+    known = AveragedClassifier, LinearPairClassifier, PairMetaClassifier
+    if not isinstance(clf, (*known, OneVsRestPairClassifier)):
+        raise refuse(clf)
     check_is_fitted(clf)
     probabilities = isinstance(clf, ProbabilisticPairClassifier)
     names = getattr(clf, "feature_names_in_", None)
@@ -103,9 +107,7 @@ def _parts(clf: Any) -> Parts:
         return Parts([], clf.coef_, clf.intercept_, clf.classes_, probabilities, names)
     if isinstance(clf, PairMetaClassifier):
         return _of_meta(clf)
-    if isinstance(clf, OneVsRestPairClassifier):
-        return _of_one_vs_rest(clf)
-    raise refuse(clf)
+    return _of_one_vs_rest(clf)
 
 
 def _of_pipeline(pipeline: Pipeline) -> Parts:
@@ -116,7 +118,9 @@ def _of_pipeline(pipeline: Pipeline) -> Parts:
         if step is not None and step != "passthrough":
             before.append((name, _transformer(step)))
     taken = {name for name, _ in parts.steps} | {"classifier"}
-    named = [(f"{name} first" if name in taken else name, step) for name, step in before]
+    named = [
+        (f"{name} first" if name in taken else name, step) for name, step in before
+    ]
     parts.steps = named + parts.steps
     return parts
 
@@ -190,8 +194,6 @@ def _refuse_own(pipeline: Pipeline) -> None:
     try:
         looking.dump(pipeline)
     except (TypeError, AttributeError, pickle.PicklingError) as error:
-        raise refuse(
-            pipeline, f"a part of it cannot be stored ({error})"
-        ) from error
+        raise refuse(pipeline, f"a part of it cannot be stored ({error})") from error
     if looking.own is not None:
         raise refuse(looking.own)

@@ -88,7 +88,9 @@ def _block_scores(view: BlockView, matrix: Floats, n_features: int) -> list[Step
 def _others(view: BlockView, n_features: int) -> tuple[list[Step], Ints]:
     """Return the steps of the columns that are in no block."""
     n_others = len(view.others)
-    take = ColumnTransformer([("others", "passthrough", view.others)], sparse_threshold=0)
+    take = ColumnTransformer(
+        [("others", "passthrough", view.others)], sparse_threshold=0
+    )
     take.fit(np.zeros((1, n_features)))
     double = pieces.function(np.positive, n_others, dtype="float64")
     steps, order = _view(view.view, n_others)
@@ -155,5 +157,3 @@ def _bend(view: ColumnView) -> Pipeline:
             ("limits", pieces.add_and_clip(np.ones(n_bent), shift, -FAR, FAR)),
         ]
     )
-
-
