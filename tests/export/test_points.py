@@ -176,7 +176,7 @@ def test_a_classifier_inside_that_onnx_does_not_have():
     forest = RandomForestClassifier(5, random_state=0)
     model = PairMetaClassifier(forest, cv=2, random_state=0).fit(*sample(X))
     check_sklearn(model, to_sklearn(model), X)
-    with pytest.raises(ExportError, match="RandomForestClassifier.*Use to_sklearn"):
+    with pytest.raises(ExportError, match=r"RandomForestClassifier.*Use to_sklearn"):
         to_onnx(model)
 
 
@@ -192,13 +192,13 @@ def test_what_cannot_be_exported():
         to_sklearn(PairClassifier())
     with pytest.raises(ExportError, match="is no classifier"):
         to_sklearn(StandardScaler())
-    with pytest.raises(ExportError, match="LogisticRegression|cannot be exported"):
+    with pytest.raises(ExportError, match="RandomForestClassifier cannot be exported"):
         to_sklearn(RandomForestClassifier(2).fit(X, Y))
     own = make_pair_pipeline(LandmarkSimilarity(np.dot), CIPSClassifier())
-    with pytest.raises(ExportError, match="function of your own.*similarity='rbf'"):
+    with pytest.raises(ExportError, match=r"function of your own.*similarity='rbf'"):
         to_sklearn(own.fit(*sample(X)))
     strange = make_pair_pipeline(QuantileTransformer(n_quantiles=9), CIPSClassifier())
-    with pytest.raises(ExportError, match="QuantileTransformer.*Use to_sklearn"):
+    with pytest.raises(ExportError, match=r"QuantileTransformer.*Use to_sklearn"):
         to_onnx(strange.fit(*sample(X)))
 
 

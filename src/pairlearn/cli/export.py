@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pairlearn.cli import options
+from pairlearn.cli import options  # noqa: TC001 - likewise
 from pairlearn.cli.exits import reporting_errors
 
 __all__ = ["export"]
@@ -95,6 +95,7 @@ def _exported(
         return _onnx(model, pipeline, table, out)
     difference = checking.check_sklearn(model, pipeline, table)
     agrees = _agreement(len(table), difference)
+    name = out.name
     if out.suffix.lower() == ".joblib":
         from io import BytesIO
 
@@ -102,12 +103,12 @@ def _exported(
 
         file = BytesIO()
         joblib.dump(pipeline, file)
-        return file.getvalue(), [
-            agrees,
-            f'In Python: joblib.load("{out.name}").predict_proba(frame). A joblib file '
-            "can run any program when it is loaded, so load only those whose author "
-            "you trust; .skops has no such danger.",
-        ]
+        how = (
+            f'In Python: joblib.load("{name}").predict_proba(frame). A joblib file can '
+            "run any program when it is loaded, so load only those whose author you "
+            "trust; .skops has no such danger."
+        )
+        return file.getvalue(), [agrees, how]
     import zipfile
 
     import skops.io
@@ -117,7 +118,7 @@ def _exported(
     trusted = f", trusted={unknown}" if unknown else ""
     return content, [
         agrees,
-        f'In Python: skops.io.load("{out.name}"{trusted}).predict_proba(frame).',
+        f'In Python: skops.io.load("{name}"{trusted}).predict_proba(frame).',
     ]
 
 
@@ -138,12 +139,11 @@ def _onnx(model: Any, pipeline: Any, table: Any, out: Path) -> tuple[bytes, list
     inputs = inputs or [f"  points: float64, shape (n, {pipeline.n_features_in_})"]
     outputs = " and ".join(put.name for put in made.graph.output)
     content: bytes = made.SerializeToString()
-    return content, [
-        _agreement(len(table), difference),
+    how = (
         f'In Python: onnxruntime.InferenceSession("{out.name}").run(None, inputs) '
-        f"returns {outputs}; the inputs are",
-        *inputs,
-    ]
+        f"returns {outputs}; the inputs are"
+    )
+    return content, [_agreement(len(table), difference), how, *inputs]
 
 
 def _agreement(n_points: int, difference: float) -> str:

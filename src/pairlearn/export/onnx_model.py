@@ -188,9 +188,8 @@ def _outputs(graph: Graph, last: Any, x: str) -> list[Any]:
     # Of scores that are the same the first class is taken, as in the model.
     winner = graph.op("ArgMax", each, axis=1, keepdims=0)
     values, of = _class_values(last.classes_)
-    graph.nodes.append(
-        helper.make_node("Gather", [graph.constant(values, values.dtype), winner], ["label"])
-    )  # fmt: skip
+    names = graph.constant(values, values.dtype)
+    graph.nodes.append(helper.make_node("Gather", [names, winner], ["label"]))
     return [
         helper.make_tensor_value_info("label", getattr(types, of), ["n"]),
         helper.make_tensor_value_info(name, types.DOUBLE, ["n", width]),

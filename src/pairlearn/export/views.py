@@ -141,12 +141,13 @@ def _bend(view: ColumnView) -> Pipeline:
     ):
         exponent = np.where(np.abs(power) < LEAST_EXPONENT, LEAST_EXPONENT, power)
         size, nothing = np.full(n_bent, sign), np.zeros(n_bent)
+        most = float(np.expm1(FARTHEST))
         steps = [
-            ("part", pieces.add_and_clip(size, nothing, 0.0, float(np.expm1(FARTHEST)))),
+            ("part", pieces.add_and_clip(size, nothing, 0.0, most)),
             ("logarithm", pieces.function(np.log1p, n_bent)),
             ("exponent", pieces.scaled(1 / exponent)),
             ("power", pieces.function(np.expm1, n_bent)),
-        ]  # fmt: skip
+        ]
         branches.append((name, Pipeline(steps)))
         halves.append(np.diag(sign / exponent / view.spread))
     shift = -view.middle / view.spread
