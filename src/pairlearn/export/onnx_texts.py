@@ -65,7 +65,7 @@ def add_texts(graph: Graph, step: TfidfVectorizer, x: str) -> str:
         raise refuse(
             step,
             f"it is not drawn in ONNX with its {named}",
-            "Use analyzer='word' or 'char_wb' with the other parameters as they come, or "
+            "Use analyzer='word' or 'char_wb' and leave the rest as it comes, or "
             "to_sklearn",
         )
     graph.opsets["com.microsoft"] = 1
