@@ -1,5 +1,6 @@
 """Models of plain points: several classes, frames, sparse tables, pipelines."""
 
+import sys
 from copy import copy
 
 import numpy as np
@@ -86,6 +87,17 @@ def test_a_swap_of_the_classes_is_exported(average):
     before = to_sklearn(model).predict_proba(X)
     model._flip()
     np.testing.assert_allclose(both(model, X).predict_proba(X), before[:, ::-1])
+
+
+def test_without_onnxruntime_the_evaluator_of_onnx_compares(average, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    check_onnx(average, to_onnx(average), to_sklearn(average), X[:20])
+
+
+def test_without_onnx_the_extra_is_named(average, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ExportError, match=r"pip install 'pairlearn\[export\]'"):
+        to_onnx(average)
 
 
 def test_points_that_are_all_alike_leave_the_constant_model():
@@ -192,7 +204,7 @@ def test_what_cannot_be_exported():
         to_sklearn(PairClassifier())
     with pytest.raises(ExportError, match="is no classifier"):
         to_sklearn(StandardScaler())
-    with pytest.raises(ExportError, match="RandomForestClassifier cannot be exported"):
+    with pytest.raises(ExportError, match="of scikit-learn already"):
         to_sklearn(RandomForestClassifier(2).fit(X, Y))
     own = make_pair_pipeline(LandmarkSimilarity(np.dot), CIPSClassifier())
     with pytest.raises(ExportError, match=r"function of your own.*similarity='rbf'"):

@@ -72,6 +72,11 @@ def check_onnx(clf: Any, model: Any, pipeline: Pipeline, points: Any) -> float:
     try:
         from onnxruntime import InferenceSession
     except ImportError:
+        if any(item.domain == "com.microsoft" for item in model.opset_import):
+            raise ExportError(
+                "a model of texts is compared in onnxruntime, which is not installed: "
+                "pip install onnxruntime"
+            ) from None
         from onnx.reference import ReferenceEvaluator
 
         label, given = ReferenceEvaluator(model).run(None, inputs)
@@ -178,7 +183,7 @@ def made_up_points(clf: Any, pipeline: Pipeline, n_points: int = 300) -> Any:
         if isinstance(step, str):
             continue
         begin = encoder.output_indices_[label].start
-        for k, name in enumerate(columns):
+        for k, name in enumerate(np.atleast_1d(columns)):
             cells = _made_up_column(clf, step, begin, k, n_points, rng)
             made[str(name)] = cells
     return pd.DataFrame({name: made[name] for name in column_kinds(pipeline)})
@@ -195,8 +200,11 @@ def _made_up_column(
         known = [*last.categories_[k].tolist(), "never seen before"]
         cells = np.array(known, dtype=object)[rng.randint(len(known), size=n_points)]
         return np.where(gaps, None, cells)
+    words = getattr(last, "vocabulary_", ())
     if isinstance(reader, TextVectors):
-        drawn = rng.choice([*reader.words_.split("\n"), "never-seen"], (n_points, 8))
+        words = reader.words_.split("\n")
+    if len(words):
+        drawn = rng.choice([*sorted(words), "never-seen"], (n_points, 8))
         cells = np.array([" ".join(row) for row in drawn], dtype=object)
         return np.where(gaps, None, cells)
     centre, scale = _spread(clf[-1], begin + k + 1)

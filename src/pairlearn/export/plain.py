@@ -97,6 +97,9 @@ def _parts(clf: Any) -> Parts:
     # What can never be exported is told before it is fitted.
     known = AveragedClassifier, LinearPairClassifier, PairMetaClassifier
     if not isinstance(clf, (*known, OneVsRestPairClassifier)):
+        if type(clf).__module__.startswith("sklearn."):
+            check_is_fitted(clf)
+            raise refuse(clf, "it is of scikit-learn already", "Store it as it is")
         raise refuse(clf)
     check_is_fitted(clf)
     probabilities = isinstance(clf, ProbabilisticPairClassifier)
@@ -141,7 +144,10 @@ def _transformer(step: Any) -> Any:
                 "Use the name of a kernel, such as similarity='rbf'",
             )
         size = step.landmarks_.shape[0]
-        return pieces.kernel_map(step.similarity, step.landmarks_, np.eye(size))
+        plain = pieces.kernel_map(step.similarity, step.landmarks_, np.eye(size))
+        if hasattr(step, "feature_names_in_"):
+            plain.feature_names_in_ = step.feature_names_in_
+        return plain
     return step
 
 
