@@ -19,7 +19,7 @@ _MOST_POINTS = 500
 _MOST_COLUMNS = 400
 _BATCH = 5000
 # Points whose words are looked at, and words of each group.
-_TEXTS, _WORDS = 2000, 12
+_TEXTS, _WORDS = 1000, 12
 
 
 def changes_of_side(

@@ -343,7 +343,7 @@ def _learn(
         names = np.array(answered.points.group_names, dtype=object)
         more["groups"] = names[pairs.index]
     with warnings_as_notes(answered.notes):
-        encoded = encoder.fit(pairs).transform(pairs)
+        encoded = encoder.fit_transform(pairs)
         if len(others):
             more["unlabeled"] = encoder.transform(answered.pairs.X.iloc[others])
         # Which columns are the words of a text shows when the words are known.
@@ -450,11 +450,10 @@ def _suspicious(answered: AnsweredPairs, seed: int, n_kinds: int) -> Any:
 
     from pairlearn import MCLClassifier, suspicious_answers
 
-    columns = answered.points.columns
+    # Of texts, a few numbers each are enough for that.
     linear = make_pair_pipeline(
-        answered.points.make_encoder(),
-        # Texts are sparse, and would not be after centring.
-        StandardScaler(with_mean=not any(c.kind == "text" for c in columns)),
+        answered.points.make_encoder(parts=()),
+        StandardScaler(),
         MCLClassifier(n_classes=n_kinds, random_state=seed),
     )
     with warnings_as_notes([]):

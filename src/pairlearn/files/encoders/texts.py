@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted
 
 from pairlearn.files.tables.make_cells import cells_of
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Floats
 
-__all__ = ["PARTS", "TextVectors", "text_blocks", "texts_of", "without_words"]
+__all__ = ["PARTS", "TextAxes", "TextVectors", "text_blocks", "texts_of"]
+__all__ += ["without_words"]
 
 # How each part is cut out of a text, the most features, and the characters of a cell
 # that are looked at.
@@ -39,6 +41,8 @@ _LONGEST = {"words": 20_000, "characters": 5_000}
 _LEARNT, _LEAST_TEXTS = 3_000_000, 200
 # Texts at a time, so that memory does not grow with the table.
 _CHUNK = 2000
+# Texts by which axes are found.
+_AXES_TEXTS = 5000
 # Numbers that stand for a text where rows are compared.
 _DIRECTIONS = 4
 
@@ -94,26 +98,48 @@ class TextVectors(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        """Learn which words there are, and return the numbers of the texts.
+
+        Parameters
+        ----------
+        X : DataFrame of one column
+            Texts.
+        y : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        csr_array of shape (n_points, n_words)
+        """
+        found = self._learn(X)
+        return self.transform(X) if found is None else found
+
+    def _learn(self, X: Any) -> Any:
+        """Learn, and return the numbers of the texts if they come for free."""
         self.feature_names_in_ = np.asarray(X.columns, dtype=object)
         self.n_features_in_ = X.shape[1]
-        texts = self._texts(X)
+        texts, some = self._texts(X), False
         size = sum(map(len, texts))
         if size > _LEARNT:
             n_texts = max(_LEAST_TEXTS, int(len(texts) * _LEARNT / size))
             rows = np.linspace(0, len(texts) - 1, min(len(texts), n_texts)).astype(int)
-            texts = [texts[row] for row in rows.tolist()]
+            texts, some = [texts[row] for row in rows.tolist()], True
         self.words_, self.rarity_ = "", np.zeros(0)
         # A word of one text alone tells nothing about others, unless there are few.
         for least in (2, 1):
             counter = _vectorizer(self.part, min_df=least)
             try:
-                counter.fit(texts)
+                found = counter.fit_transform(texts)
             except ValueError:  # no word is left
                 continue
             self.words_ = "\n".join(counter.get_feature_names_out().tolist())
             self.rarity_ = np.asarray(counter.idf_, dtype=np.float64)
-            break
-        return self
+            return None if some else sparse.csr_array(found)
+        return None
 
     def transform(self, X: Any) -> Any:
         """Return the numbers of texts.
@@ -164,6 +190,129 @@ class TextVectors(TransformerMixin, BaseEstimator):
     def _texts(self, X: Any) -> list[str]:
         longest = _LONGEST[self.part]
         return [text[:longest] for text in texts_of(X.iloc[:, 0])]
+
+
+class TextAxes(TransformerMixin, BaseEstimator):
+    """Turn one column of texts into its leading principal coordinates: a few numbers.
+
+    Words that occur together share a coordinate (latent semantic analysis). It is for
+    where all points are at hand and a full table is needed: to choose what to ask, and
+    to look for suspicious answers.
+
+    Parameters
+    ----------
+    n_axes : int, default=30
+        The most coordinates.
+
+    Attributes
+    ----------
+    vectors_ : list of TextVectors
+        How texts are described: by words; by characters, too, where that is quick.
+    axes_ : list of ndarray of shape (n_words, n_axes)
+        What their numbers are multiplied with, and added up.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> texts = pd.DataFrame({"subject": ["refund please", "a refund", "login"] * 5})
+    >>> TextAxes(2).fit_transform(texts).shape
+    (15, 2)
+    """
+
+    def __init__(self, n_axes: int = 30) -> None:
+        self.n_axes = n_axes
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Find the axes.
+
+        Parameters
+        ----------
+        X : DataFrame of one column
+            Texts.
+        y : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:  # noqa: ARG002
+        """Find the axes, and return the coordinates of the texts.
+
+        Parameters
+        ----------
+        X : DataFrame of one column
+            Texts.
+        y : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_axes)
+        """
+        table = self._learn(X)
+        if table.shape[0] < len(X):
+            return self.transform(X)
+        return np.asarray(table @ np.concatenate(self.axes_))
+
+    def _learn(self, X: Any) -> Any:
+        """Find the axes, and return the numbers of the texts, or of some of many."""
+        self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        self.n_features_in_ = X.shape[1]
+        size = sum(map(len, texts_of(X.iloc[:, 0])))
+        parts = list(PARTS) if size <= _LEARNT else ["words"]
+        rows = np.linspace(0, len(X) - 1, min(len(X), _AXES_TEXTS)).astype(int)
+        self.vectors_ = [TextVectors(part) for part in parts]
+        some = X.iloc[rows]
+        table = sparse.csr_array(
+            sparse.hstack([each.fit_transform(some) for each in self.vectors_])
+        )
+        k = max(1, min(self.n_axes, *table.shape))
+        axes = randomized_svd(table, k, n_iter=3, random_state=0)[2].T
+        ends = np.cumsum([len(each.get_feature_names_out()) for each in self.vectors_])
+        self.axes_ = np.split(axes, ends[:-1])
+        return table
+
+    def transform(self, X: Any) -> Floats:
+        """Return the coordinates of texts.
+
+        Parameters
+        ----------
+        X : DataFrame of one column
+            Texts.
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_axes)
+        """
+        check_is_fitted(self)
+        parts = [
+            sum(
+                np.asarray(each.transform(X.iloc[k : k + _CHUNK]) @ axes)
+                for each, axes in zip(self.vectors_, self.axes_, strict=True)
+            )
+            for k in range(0, max(1, len(X)), _CHUNK)
+        ]
+        return np.concatenate(parts)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return the names of the coordinates.
+
+        Parameters
+        ----------
+        input_features : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        column, n_axes = self.feature_names_in_[0], self.axes_[0].shape[1]
+        return np.array([f"{column}: axis {k}" for k in range(n_axes)], dtype=object)
 
 
 def _vectorizer(part: str, **more: Any) -> TfidfVectorizer:

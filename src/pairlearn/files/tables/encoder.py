@@ -17,7 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from pairlearn.files.encoders.texts import PARTS, TextVectors
+from pairlearn.files.encoders.texts import PARTS, TextAxes, TextVectors
 from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of, shown
 from pairlearn.files.tables.make_cells import cells_of
 
@@ -248,7 +248,8 @@ def make_encoder(
     columns : list of Column
         The columns.
     parts : collection of str
-        By what texts are described: "words", "characters" or both.
+        By what texts are described: "words", "characters" or both. None of them: by a
+        few numbers, their leading principal coordinates, so that the table is full.
 
     Returns
     -------
@@ -277,11 +278,13 @@ def make_encoder(
         steps.append(("categories", make_pipeline(ReadText(), one_hot), names))
     # Texts that are described in another way have a form.
     texts = [c.name for c in columns if (c.kind, c.form) == ("text", "")]
+    if not parts:
+        steps += [(f"axes of {name!r}", TextAxes(), [name]) for name in texts]
     steps += [
         (f"{part} of {name!r}", TextVectors(part), [name])
         for part in parts
         for name in texts
     ]
     return ColumnTransformer(
-        steps, sparse_threshold=bool(texts), verbose_feature_names_out=False
+        steps, sparse_threshold=bool(texts and parts), verbose_feature_names_out=False
     )

@@ -19,9 +19,9 @@ __all__ = ["words_per_cell"]
 # Cells that are looked at, and characters of each.
 _CELLS, _CHARACTERS = 500, 2000
 # Fewer words than this on the mean are names or codes; and fewer than the second, if
-# nearly all begin with a capital letter.
-_FEW, _FEW_CAPITALS = 3.0, 6.0
-_CAPITALS = 0.8
+# nearly all begin with a capital letter, or numbers stand between them as in dates.
+_FEW, _FEW_DOUBTFUL = 3.0, 6.0
+_CAPITALS, _WORDS = 0.8, 0.55
 # One long cell among many short ones does not make a column of texts.
 _MOST = 20
 # Letters, with hyphens and apostrophes inside; sentences put signs around words.
@@ -54,10 +54,12 @@ def words_per_cell(cells: Sequence[str]) -> float | None:
     step = max(1, len(cells) // _CELLS)
     counts: list[float] = []
     capped: list[float] = []
-    n_words = n_capitals = 0
+    n_words, n_capitals, n_parts = 0.0, 0, 0
     for k in range(0, len(cells), step):
         cell = cells[k][:_CHARACTERS]
-        found = [m[1] for m in map(_WORD.fullmatch, cell.split()) if m is not None]
+        parts = cell.split()
+        n_parts += len(parts)
+        found = [m[1] for m in map(_WORD.fullmatch, parts) if m is not None]
         unspaced = len(_NO_BLANKS.findall(cell)) / 2
         if unspaced > 1:
             found = [word for word in found if not _NO_BLANKS.search(word)]
@@ -68,5 +70,6 @@ def words_per_cell(cells: Sequence[str]) -> float | None:
     if not counts:
         return None
     mean = sum(capped) / len(capped)
-    few = _FEW_CAPITALS if n_capitals > _CAPITALS * n_words else _FEW
+    doubtful = n_capitals > _CAPITALS * n_words or n_words < _WORDS * n_parts
+    few = _FEW_DOUBTFUL if doubtful else _FEW
     return sum(counts) / len(counts) if mean >= few else None

@@ -108,7 +108,8 @@ class Points:
         Parameters
         ----------
         parts : collection of str
-            By what texts are described: "words", "characters" or both.
+            By what texts are described: "words", "characters" or both. None of them: by
+            a few numbers each, so that the table is full.
 
         Returns
         -------

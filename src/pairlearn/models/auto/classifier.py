@@ -347,6 +347,9 @@ class PairClassifier(AveragedClassifier):
         in_folds = sample.pairs if joined is None else joined[rows[part]].compact()
         problem = self._problem(sample, labels)
         deal = partial(deal_folds, in_folds, self.n_folds, n_deals)
+        if others is not None and found and shaping is None:
+            # Texts that nobody was asked about show which words go together.
+            shaping = others
         if shaping is not None:
             shaping = self._validate_points(shaping, reset=False)
             shaping = self._draw_unlabeled(shaping, rng)
