@@ -339,7 +339,7 @@ class TestEncoding:
             "empty": ("left out", ""),
             "maybe": ("categories", ""),
         }
-        assert "names or free text" in found["text"].note
+        assert "names or codes" in found["text"].note
         frame = points.frame
         assert list(frame.columns) == ["x", "comma", "group", "colour", "day", "maybe"]
         np.testing.assert_allclose(frame["comma"], np.arange(40) + 0.5)

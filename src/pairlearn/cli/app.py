@@ -13,6 +13,7 @@ from pairlearn.cli import commands
 from pairlearn.cli.ask import ask
 from pairlearn.cli.datasets import datasets
 from pairlearn.cli.exits import code_of, end, reporting_errors
+from pairlearn.cli.export import export
 from pairlearn.cli.label import label
 from pairlearn.cli.plan import plan
 
@@ -73,6 +74,7 @@ for _command_on_tables in (
     commands.predict,
     commands.certify,
     commands.explain,
+    export,
 ):
     app.command(rich_help_panel=TABLES)(_command_on_tables)
 

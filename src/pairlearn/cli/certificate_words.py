@@ -10,10 +10,13 @@ if TYPE_CHECKING:
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
 __all__ = ["error_line", "group_rows", "kinds_caveats", "kinds_source_line"]
-__all__ += ["lopsided_group", "one_group_line", "source_line"]
+__all__ += ["lopsided_group", "one_group_line", "source_line", "useless"]
 
 # From this share of the points in one group on, there is no second group to speak of.
 LOPSIDED = 0.98
+# A model must err less often than this share of what one group for all would give; and
+# less often than this, where that is not known.
+_BETTER, _GUESSING = 0.9, 0.4
 
 
 def error_line(certificate: Certificate) -> str:
@@ -164,3 +167,37 @@ def lopsided_group(summary: FitSummary) -> str | None:
         f"No second group was found: the model puts {share:.1%} of the points into "
         f"{largest}."
     )
+
+
+def useless(summary: FitSummary) -> str | None:
+    """Return a sentence if the model is no better than chance, as far as is known.
+
+    For two kinds: its error is about that of one group for all points, or of guessing.
+    For more: it contradicts about as many answers as saying the same of all pairs.
+    """
+    why = (
+        "The columns do not tell what the answers are about, or there are too few "
+        "answers. Add columns that have to do with the question, or more answers; do "
+        "not use this model."
+    )
+    certificate, one_group = summary.certificate, summary.one_group_error
+    if len(summary.classes) == 2 and certificate is not None:
+        error = certificate.clustering_error
+        if one_group is not None and error >= _BETTER * one_group and one_group > 0.02:
+            compared = f"one group for all points errs on about {one_group:.0%}"
+        elif error >= _GUESSING:
+            compared = "guessing errs on 50%"
+        else:
+            return None
+        return f"This model has learned nothing: its error is {error:.0%}, and {compared}. {why}"
+    told = summary.answer_error
+    if len(summary.classes) > 2 and told is not None:
+        n_same = int((summary.t > 0).sum())
+        blind = min(n_same, len(summary.t) - n_same) / max(1, len(summary.t))
+        error = told.n_wrong / told.n_pairs
+        if error >= _BETTER * blind and blind > 0.02:
+            return (
+                f"This model has learned nothing: it contradicts {error:.0%} of the "
+                f"answers kept aside, and one answer for all pairs {blind:.0%}. {why}"
+            )
+    return None

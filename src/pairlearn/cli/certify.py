@@ -29,6 +29,7 @@ from pairlearn.cli.training_points import (
 )
 from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
+from pairlearn.files.encoders.texts import without_words
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.errors import TableError
 from pairlearn.trust.certify import how_many_kinds, weigh_all
@@ -398,4 +399,5 @@ def _nothing_left(known: KnownPoints, seen: Bools, n_pairs: int) -> str:
 def _encoded(model: Any, table: Table, frame: Any) -> Floats:
     """Return points as numbers; refuse cells that are not what they once were."""
     with placing_errors(table), warnings_as_notes([]):
-        return np.asarray(model[0].transform(frame), dtype=float)
+        encoder = model[0].transformer_
+        return without_words(encoder.transform(frame), encoder)

@@ -369,8 +369,9 @@ def explain(
 
     The importance of a column is the share of points that change class when
     its values are shuffled among the points. If two columns say much the
-    same, each can replace the other, and both look less important. A linear
-    model also shows its weights.
+    same, each can replace the other, and both look less important. Of texts,
+    the words are told that set each group apart. A linear model also shows
+    its weights.
 
     Example:
 
@@ -383,19 +384,28 @@ def explain(
             show_digest,
             show_importance,
             show_notes,
+            show_words,
         )
 
         with Progress() as progress:
             fitted, about, notes = _load(model, progress)
-            from pairlearn.cli.explain import changes_of_side, weights_of
+            from pairlearn.cli.explain import (
+                changes_of_side,
+                stored_words,
+                text_columns,
+                weights_of,
+                words_of_groups,
+            )
 
             weights, shares = weights_of(fitted), None
+            words = stored_words(about)
             if points is not None:
                 from pairlearn.cli.predict import points_for_model
 
                 progress.step("shuffling columns")
                 frame = points_for_model(fitted, about, points, delimiter)
                 shares = changes_of_side(fitted, frame, seed)
+                words = words_of_groups(fitted, frame, text_columns(about), seed)
             elif about.get("importance"):
                 shares = [(str(name), float(x)) for name, x in about["importance"]]
         show_notes(notes, error=True)
@@ -412,6 +422,7 @@ def explain(
             positive = str(fitted.classes_[-1])
             what = f"Weights; a positive weight speaks for class {positive}:"
             show_importance(weights, what, share=False, most=most)
+        show_words(words)
         show_digest(digest_of(model))
 
 

@@ -15,7 +15,7 @@ from pairlearn.cli.audited import judge_by_audits, notes_on_purposes
 from pairlearn.cli.certificate_words import LOPSIDED
 from pairlearn.cli.dates import leave_out_idle_dates
 from pairlearn.cli.errors_before import short_of
-from pairlearn.cli.explain import changes_of_side
+from pairlearn.cli.explain import changes_of_side, words_of_groups
 from pairlearn.cli.judging import (
     assumed_noise,
     doubts_two_kinds,
@@ -28,7 +28,7 @@ from pairlearn.cli.kept_names import name_groups_of
 from pairlearn.cli.looks import looks_of
 from pairlearn.cli.measuring import measure, measure_kept
 from pairlearn.cli.naming import letters, rename
-from pairlearn.cli.other_points import encode_as, find_other_points
+from pairlearn.cli.other_points import find_other_points
 from pairlearn.cli.people import people_of
 from pairlearn.cli.people_rates import RowsOfPeople, notes_on_people, told_anew
 from pairlearn.cli.several_kinds import judge_several
@@ -41,10 +41,11 @@ from pairlearn.cli.training_points import (
 )
 from pairlearn.data.cycles import in_contradictory_cycle
 from pairlearn.data.databases import called
+from pairlearn.files.encoders.texts import text_blocks, without_words
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.errors import TableError
 from pairlearn.models.auto import PairClassifier
-from pairlearn.models.compose import make_pair_pipeline
+from pairlearn.models.compose import OnPoints, make_pair_pipeline
 from pairlearn.trust.kept_pairs import keep_aside
 from pairlearn.trust.noise import RIGHT, Noise, as_noise, rates_of
 
@@ -219,6 +220,8 @@ def fit_tables(
     shares = _shares(model, given.X, rng)
     notes += _notes_about_model(model, shares, certificate, options)
     importance = changes_of_side(model, given.X, options.seed)
+    texts = [c.name for c in answered.points.columns if c.kind == "text"]
+    words = words_of_groups(model, given.X, texts, options.seed)
     suspicious = None
     if options.suspicious and max(shares.values()) <= LOPSIDED:
         step("looking for suspicious answers")
@@ -243,6 +246,7 @@ def fit_tables(
         seconds=time.perf_counter() - start,
         classes=classes,
         importance=importance,
+        words=words,
         version=pairlearn.__version__,
         majority=options.majority,
         shares=shares,
@@ -330,28 +334,30 @@ def _learn(
 
     Where it is known who answered, it learns from all rows about these pairs.
     """
-    model = make_pair_pipeline(
-        answered.points.make_encoder(),
-        PairClassifier(
-            n_classes=options.n_kinds,
-            classes=options.classes,
-            majority=options.majority,
-            noise=noise,
-            random_state=options.seed,
-        ),
+    encoder = OnPoints(answered.points.make_encoder())
+    classifier = PairClassifier(
+        n_classes=options.n_kinds,
+        classes=options.classes,
+        majority=options.majority,
+        noise=noise,
+        random_state=options.seed,
     )
     more: dict[str, Any] = {}
     pairs, t = answered.pairs[trained], answered.t[trained]
     if rows is not None:
         pairs, t = rows.pairs, rows.t
-        more["pairclassifier__annotators"] = rows.names
+        more["annotators"] = rows.names
     if answered.points.group_column is not None:
         names = np.array(answered.points.group_names, dtype=object)
-        more["pairclassifier__groups"] = names[pairs.index]
-    if len(others):
-        more["pairclassifier__unlabeled"] = encode_as(answered, pairs, others)
+        more["groups"] = names[pairs.index]
     with warnings_as_notes(answered.notes):
-        model.fit(pairs, t, **more)
+        encoded = encoder.fit_transform(pairs)
+        if len(others):
+            more["unlabeled"] = encoder.transform(answered.pairs.X.iloc[others])
+        # Which columns are the words of a text shows when the words are known.
+        blocks = text_blocks(encoder.transformer_)
+        classifier.fit(encoded, t, blocks=blocks, **more)
+    model = make_pair_pipeline(encoder, classifier)
     if options.classes is None:
         rename(model, letters(model[-1].n_classes_))
     return model
@@ -459,6 +465,7 @@ def about(
 ) -> dict[str, Any]:
     """Return what is stored beside a model, for the commands that use it."""
     points, certificate = answered.points, summary.certificate
+    words = summary.words
     # Unsure pairs that were not kept aside are no fresh ones either: if certify counted
     # them, but not the sure ones beside them, most of its pairs might be unsure.
     rows = np.union1d(answered.with_unsure[0][not_kept].used_points(), others)
@@ -493,6 +500,7 @@ def about(
         "importance": None
         if summary.importance is None
         else [[name, share] for name, share in summary.importance],
+        "words": {name: [list(row) for row in rows] for name, rows in words.items()},
         "source": summary.source,
         "looks": None if options.forget else looks_of(points),
         "seen": None
@@ -505,7 +513,8 @@ def _fingerprint(
     model: Any, points: Points, rows: Ints, options: FitOptions
 ) -> dict[str, Any]:
     """Return fingerprints of the points that the model learnt from."""
-    encoded = np.asarray(model[0].transform(points.frame.iloc[rows]))
+    encoder = model[0].transformer_
+    encoded = without_words(encoder.transform(points.frame.iloc[rows]), encoder)
     # Not whether there is a page, or was a model before: that makes no other model.
     # The points say what was seen, as far as it is stored.
     secret = asdict(options) | {"suspicious": None, "before": None, "labels": None}

@@ -143,8 +143,8 @@ def notes_on_columns(things: Things) -> list[str]:
         listed += f" and {len(names) - _LISTED:,} more"
     note = (
         f"shown on the page, but nothing is learned from: {listed}. A model learns "
-        "from numbers, dates and categories; for texts, pictures or sounds add columns "
-        "of numbers that describe them"
+        "from numbers, dates, categories and texts of several words; for pictures or "
+        "sounds add columns of numbers that describe them"
     )
     return [note]
 

@@ -12,6 +12,7 @@ from pairlearn.cli.certificate_words import (
     lopsided_group,
     one_group_line,
     source_line,
+    useless,
 )
 from pairlearn.cli.errors_before import change_in_words, was_rows
 from pairlearn.cli.naming import listed
@@ -21,6 +22,7 @@ from pairlearn.trust.in_words import caveats
 from pairlearn.trust.kinds_certificate import KindsCertificate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pairlearn.cli.certify import Certified
@@ -42,11 +44,13 @@ __all__ = [
     "show_notes",
     "show_predicted",
     "show_suspicious",
+    "show_words",
     "show_written",
     "table",
 ]
 
 _MOST_COLUMNS = 30
+_MOST_WORDS = 6
 _SAID = {1.0: "same", -1.0: "different"}
 
 
@@ -101,7 +105,8 @@ def show_fit(summary: FitSummary, model: Path) -> None:
     ]
     if summary.n_audits:
         rows.append(("audits", f"{summary.n_audits:,}, from which nothing is learned"))
-    for said in (headline(summary), lopsided_group(summary)):
+    first = useless(summary), headline(summary), lopsided_group(summary)
+    for said in first:
         if said is not None:
             say(said, style="bold")
     if len(summary.classes) > 2:
@@ -117,6 +122,10 @@ def show_fit(summary: FitSummary, model: Path) -> None:
     used = [name for name, share in summary.importance or [] if share > 0][:5]
     if used:
         say(f"Columns that matter most: {', '.join(used)}")
+    for name, found in summary.words.items():
+        if found:
+            told = ", ".join(word for word, *_ in found[:_MOST_WORDS])
+            say(f"Words of {name}: {told}")
     if summary.notes:
         say("Notes on the data:")
         show_notes(summary.notes)
@@ -207,6 +216,16 @@ def show_importance(
     )
     if len(rows) > len(listed):
         say(f"and {len(rows) - len(listed)} more")
+
+
+def show_words(words: Mapping[str, list[tuple[str, float, float]]]) -> None:
+    """Print the words that set the texts of each group apart."""
+    if not any(words.values()):
+        return
+    say("Words, with the share of texts in the group that hold them, and of others:")
+    for name, rows in words.items():
+        told = ", ".join(f"{word} ({p:.0%}, {q:.0%})" for word, p, q in rows)
+        say(f"  {name}: {told or 'none that others do not hold as often'}")
 
 
 def show_checked(found: Checked) -> None:

@@ -46,8 +46,9 @@ def rank_answers(answered: AnsweredPairs, seed: int, n_kinds: int) -> Suspicious
             f"all answers are '{only}', so that none can be told from others; both "
             "kinds of answers are needed to find suspicious ones"
         )
+    # Of texts, a few numbers each are enough for that.
     linear = make_pair_pipeline(
-        answered.points.make_encoder(),
+        answered.points.make_encoder(parts=()),
         StandardScaler(),
         MCLClassifier(n_classes=n_kinds, random_state=seed),
     )

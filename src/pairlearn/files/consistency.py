@@ -152,6 +152,22 @@ def _fits_words(own: Mapping[str, Any]) -> bool:
     )
 
 
+def _fits_texts(own: Mapping[str, Any]) -> bool:
+    # Words are numbered anew whenever they are used, and a word that is there twice is
+    # refused then; but each needs a number, and no number may spoil all others.
+    if own["part"] not in ("words", "characters"):
+        return False
+    if "words_" not in own:
+        return "rarity_" not in own
+    words = own["words_"].split("\n") if own["words_"] else []
+    return (
+        type(own["words_"]) is str
+        and len(set(words)) == len(words)
+        and _is_array(own["rarity_"], "f", len(words))
+        and bool(np.all(np.isfinite(own["rarity_"])))
+    )
+
+
 def _fits_hashes(own: Mapping[str, Any]) -> bool:
     if own.get("input", "content") != "content":
         return False
@@ -319,3 +335,4 @@ _CHECKS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     }.items()
     for name in names.split()
 }
+_CHECKS["pairlearn.files.encoders.texts.TextVectors"] = _fits_texts

@@ -41,6 +41,7 @@ _OWN = frozenset(
     {
         "pairlearn.models.pool.classifier.PoolClassifier",
         "pairlearn.trust.assignment.Assignment",
+        "pairlearn.models.auto.blocks.BlockView",
         "pairlearn.models.auto.classifier.PairClassifier",
         "pairlearn.models.auto.columns.ColumnView",
         "pairlearn.models.auto.ensemble.Ensemble",
@@ -53,6 +54,7 @@ _OWN = frozenset(
         "pairlearn.models.auto.table.Candidate",
         "pairlearn.models.auto.table.Candidates",
         "pairlearn.trust.certificate.Certificate",
+        "pairlearn.files.encoders.texts.TextVectors",
         "pairlearn.files.tables.encoder.ReadDates",
         "pairlearn.files.tables.encoder.ReadNumbers",
         "pairlearn.files.tables.encoder.ReadText",

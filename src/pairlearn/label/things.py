@@ -114,6 +114,8 @@ class Things:
             # files.
             if len(named) >= enough and any(map(self._folder.has, named)):
                 return kind
+        if known == "text":
+            return "text"
         if any(len(text) > _LONG or "\n" in text for text in some):
             return "text"
         return "category"

@@ -17,10 +17,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from pairlearn.files.encoders.texts import PARTS, TextAxes, TextVectors
 from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of, shown
 from pairlearn.files.tables.make_cells import cells_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from pairlearn.files.tables.cell_columns import Cells, Read
@@ -277,24 +280,30 @@ class ReadText(_ReadCells):
         return np.array(cells_of(column.tolist()).categories().tolist(), dtype=object)
 
 
-def make_encoder(columns: list[Column]) -> ColumnTransformer:
+def make_encoder(
+    columns: list[Column], parts: Collection[str] = tuple(PARTS)
+) -> ColumnTransformer:
     """Return the transformer that turns these columns into numbers.
 
     Numbers and dates: missing ones are replaced by the median, and a column more tells
     where. Categories: a column for each but the rare, and one for missing; a category
-    that was not there when the model was made counts as a rare one. There is no
+    that was not there when the model was made counts as a rare one. Texts: a column for
+    each word, and for each run of characters; the table is then sparse. There is no
     scaling, since PairClassifier scales by itself.
 
     Parameters
     ----------
     columns : list of Column
         The columns.
+    parts : collection of str
+        By what texts are described: "words", "characters" or both. None of them: by a
+        few numbers, their leading principal coordinates, so that the table is full.
 
     Returns
     -------
     ColumnTransformer
     """
-    steps = []
+    steps: list[Any] = []
     for kind, forms in (("numbers", NUMBER_STYLES), ("dates", DATE_ORDERS)):
         for form in forms:
             these = [c for c in columns if (c.kind, c.form) == (kind, form)]
@@ -315,4 +324,15 @@ def make_encoder(columns: list[Column]) -> ColumnTransformer:
             sparse_output=False,
         )
         steps.append(("categories", make_pipeline(ReadText(), one_hot), names))
-    return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
+    # Texts that are described in another way have a form.
+    texts = [c.name for c in columns if (c.kind, c.form) == ("text", "")]
+    if not parts:
+        steps += [(f"axes of {name!r}", TextAxes(), [name]) for name in texts]
+    steps += [
+        (f"{part} of {name!r}", TextVectors(part), [name])
+        for part in parts
+        for name in texts
+    ]
+    return ColumnTransformer(
+        steps, sparse_threshold=bool(texts and parts), verbose_feature_names_out=False
+    )

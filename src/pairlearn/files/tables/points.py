@@ -88,14 +88,15 @@ class Points:
 
     @cached_property
     def columns(self) -> list[Column]:
-        """What each of these columns is: numbers, dates, categories, or left out."""
+        """What each of these columns is: numbers, dates, categories, text, or left out."""
         return describe_columns(self.features, self.table)
 
     @cached_property
     def frame(self) -> Any:
         """The columns to learn from as a pandas frame.
 
-        Numbers, and dates as days since 1970, are floats; text is categories.
+        Numbers, and dates as days since 1970, are floats; then there are categories,
+        and free text as it is.
         """
         return frame_of_values(self.columns)
 
@@ -121,8 +122,16 @@ class Points:
         ]
         self.__dict__.pop("frame", None)
 
-    def make_encoder(self) -> ColumnTransformer:
+    def make_encoder(
+        self, parts: Collection[str] = ("words", "characters")
+    ) -> ColumnTransformer:
         """Return a transformer of such a frame to numbers without gaps, not yet fitted.
+
+        Parameters
+        ----------
+        parts : collection of str
+            By what texts are described: "words", "characters" or both. None of them: by
+            a few numbers each, so that the table is full.
 
         Returns
         -------
@@ -132,7 +141,7 @@ class Points:
         """
         from pairlearn.files.tables.encoder import make_encoder
 
-        return make_encoder(self.columns)
+        return make_encoder(self.columns, parts)
 
 
 def read_points(

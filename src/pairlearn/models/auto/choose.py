@@ -11,6 +11,7 @@ from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 
 from pairlearn.data.containers import stack_rows
+from pairlearn.models.auto.blocks import BlockView, block_trials, in_columns
 from pairlearn.models.auto.columns import VIEWS, ColumnView
 from pairlearn.models.auto.ensemble import Ensemble, Member
 from pairlearn.models.auto.joint import JointLikelihood
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
 
     from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.models.auto.blocks import Block
     from pairlearn.models.auto.classifier import PairClassifier
     from pairlearn.models.auto.folds import Folds
     from pairlearn.models.auto.likelihood import Rates
@@ -143,6 +145,8 @@ class Chooser:
     others : points or None
         Further points that columns are scaled and bent by, and whose features have
         principal axes; the points of the pairs are landmarks before they are.
+    blocks : tuple of Block
+        Columns that belong together, such as the words of a text.
     """
 
     def __init__(
@@ -152,8 +156,10 @@ class Chooser:
         settings: PairClassifier,
         rng: RandomState,
         others: PointsLike | None = None,
+        blocks: tuple[Block, ...] = (),
     ) -> None:
         self.problem = problem
+        self.blocks = blocks
         self.deal = deal
         self.folds = deal(rng, problem)
         self.n_jobs = settings.n_jobs
@@ -172,8 +178,17 @@ class Chooser:
         everything, n_asked = self.problem.X, self.problem.X.shape[0]
         if others is not None:
             everything = stack_rows(everything, others)
+        blocks, plain = self.blocks, None
+        makers: list[Any] = []
+        if blocks:
+            makers, plain = block_trials(everything, n_asked, blocks, n_components, rng)
         for kind in VIEWS:
-            view = ColumnView(kind).fit(everything, rng)
+            if plain is not None and not len(plain):
+                break  # all columns are in blocks
+            view: Any = ColumnView(kind)
+            if plain is not None:
+                view = BlockView(kind, (), plain, view)
+            view.fit(everything, rng)
             X = view.transform(everything)
             for kernel in KERNELS[kind]:
                 if kernel.name == "laplacian" and not view.bends:
@@ -181,7 +196,8 @@ class Chooser:
                 if X.shape[1]:
                     trials.append((view, X, kernel, rng.randint(2**31 - 1)))
         made = self.in_threads(
-            delayed(make_trial)(*trial, n_components, n_asked) for trial in trials
+            [delayed(make_trial)(*trial, n_components, n_asked) for trial in trials]
+            + [delayed(make)() for make in makers]
         )
         return [trial for trial in made if trial.feature_map.n_features]
 
@@ -497,7 +513,7 @@ def refit(ensemble: Ensemble, problem: Problem, rates: Rates) -> Ensemble:
     likelihood = problem.likelihood(rates, everything, nothing)
     members = []
     for member in ensemble.members:
-        features = member.features(problem.X)
+        features = in_columns(member).features(problem.X)
         weights = refine(features, likelihood, member.weights, member.scales)
         members.append(replace(member, weights=weights))
     return replace(ensemble, members=members)

@@ -20,7 +20,9 @@ DENSE_ENTRIES = 20_000_000
 # Points from which the exponents of the power view are estimated.
 _SAMPLE = 500
 # No transformed value of a new point lies further out, in standard deviations.
-_FAR = 10.0
+FAR = 10.0
+# Exponents and logarithms of sizes beyond these are cut off.
+LEAST_EXPONENT, FARTHEST = 1e-6, 20.0
 
 
 class ColumnView:
@@ -113,7 +115,7 @@ class ColumnView:
             return X
         if len(self.bent):
             bent = (_bend(X[:, self.bent], self.power) - self.middle) / self.spread
-            X[:, self.bent] = np.clip(bent, -_FAR, _FAR)
+            X[:, self.bent] = np.clip(bent, -FAR, FAR)
         return X * self.factor
 
 
@@ -125,9 +127,10 @@ def _bend(X: Floats, power: Floats) -> Floats:
     smooth at zero.
     """
     exponent = np.where(X >= 0, power, 2 - power)
-    exponent = np.where(np.abs(exponent) < 1e-6, 1e-6, exponent)
+    tiny = np.abs(exponent) < LEAST_EXPONENT
+    exponent = np.where(tiny, LEAST_EXPONENT, exponent)
     # Values of a standardised column beyond e^20 are clipped afterwards in any case.
-    log_size = np.minimum(np.log1p(np.abs(X)), 20.0)
+    log_size = np.minimum(np.log1p(np.abs(X)), FARTHEST)
     return np.asarray(np.sign(X) * np.expm1(exponent * log_size) / exponent)
 
 

@@ -17,6 +17,7 @@ from scipy.special import softmax
 from sklearn.utils.parallel import delayed
 
 from pairlearn.engine.solvers import minimise_together
+from pairlearn.models.auto.blocks import ALL, BLOCKS
 from pairlearn.models.auto.groups import (
     SCALE,
     Regression,
@@ -38,6 +39,7 @@ __all__ = ["best_of_each", "explains", "fit_several", "scouts", "soft"]
 
 # Which candidates look for groups: view and kernel.
 _SCOUTS = (("standard", "linear"), ("power", "rbf 1"))
+_BLOCK_SCOUTS = ((BLOCKS, "linear"), (f"{ALL} 1", "linear"))
 # With how many more groups than classes they begin.
 _EXTRA = 3
 # So many candidates are fitted with all priors.
@@ -58,10 +60,14 @@ def soft(rates: Any) -> Any:
 
 def scouts(trials: list[Any]) -> list[Any]:
     """Return the candidates that look for groups."""
+    names = _SCOUTS
+    if any(trial.view.kind == BLOCKS for trial in trials):
+        # Where there are texts, they tell more kinds apart than the other columns.
+        names = _BLOCK_SCOUTS
     wanted = [
         trial
         for trial in trials
-        if (trial.view.kind, str(trial.feature_map.kernel)) in _SCOUTS
+        if (trial.view.kind, str(trial.feature_map.kernel)) in names
     ]
     return wanted or trials[:1]
 

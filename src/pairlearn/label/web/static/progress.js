@@ -14,14 +14,14 @@ const MOST_NAMED = 6;
 
 const section = (id, title, ...content) => el("section", { class: "card", "aria-labelledby": id }, el("h2", { id }, title), content);
 
-// Texts, pictures and names are there to be looked at; whoever answers by them should know that
+// Pictures and names are there to be looked at; whoever answers by them should know that
 // the model does not see them.
 function unlearned(columns) {
   const names = columns.filter((column) => column.unlearned).map((column) => column.name);
   if (names.length === 0) return null;
   const shown = names.slice(0, MOST_NAMED).flatMap((each, i) => [i ? ", " : "", name(each, 40)]);
   return el("p", { class: "soft" }, "The model learns nothing from ", shown, names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "",
-    ": it sees numbers, dates and categories only. For texts, pictures or sounds, add columns of numbers that describe them to the table.");
+    ": it sees numbers, dates, categories and texts of several words only. For pictures or sounds, add columns of numbers that describe them to the table.");
 }
 
 // The small print, for whoever wants it.
