@@ -7,7 +7,7 @@ from pairlearn.label.link import Link
 PATIENCE = 30
 
 
-def waits(connection, task):
+def waits(connection, _task):
     """Wait for the end, as a back room does."""
     while connection.recv() != ("end",):
         pass
@@ -16,12 +16,12 @@ def waits(connection, task):
 def test_it_can_be_closed_while_it_starts():
     begun, go_on = threading.Event(), threading.Event()
 
-    def enlist(outbox):
+    def enlist(_outbox):
         begun.set()
         assert go_on.wait(PATIENCE)
         return {}
 
-    link = Link(enlist, lambda message: None, waits)
+    link = Link(enlist, lambda _message: None, waits)
     link.start()
     assert begun.wait(PATIENCE)
     closing = threading.Thread(target=link.close, daemon=True)
