@@ -109,7 +109,7 @@ class FeatureMap:
             values, vectors = eigh(self._kernel(self.landmarks))
             kept = values > _NOISE * max(values[-1], 1e-300)
             first = vectors[:, kept] / np.sqrt(values[kept])
-        Z = np.asarray(self._raw(X) @ first)
+        Z = np.asarray(self.similarities(X) @ first)
         # Of points that are all the same, centring leaves the rounding.
         least = _ROUNDING * max(float(np.mean(Z**2)), 1e-300)
         self.centre = Z.mean(axis=0)
@@ -121,14 +121,15 @@ class FeatureMap:
 
     def transform(self, X: PointsLike) -> Floats:
         """Return the features of points, the leading ones first."""
-        return np.asarray(np.asarray(self._raw(X) @ self.turn) - self.centre)
+        return np.asarray(np.asarray(self.similarities(X) @ self.turn) - self.centre)
 
     @property
     def n_features(self) -> int:
         """Number of features; none if all points are the same."""
         return int(self.turn.shape[1])
 
-    def _raw(self, X: PointsLike) -> Any:
+    def similarities(self, X: PointsLike) -> Any:
+        """Return k(x, z) for all landmarks z; of a linear kernel the points."""
         return X if self.landmarks is None else self._kernel(X)
 
     def _kernel(self, X: PointsLike) -> Floats:
