@@ -55,12 +55,11 @@ class FusedAverage:
     members : sequence of Member
         The models, by features.
     n_classes : int
-        How many classes there are.
+        How many classes there are. Models of two have one score, or one per class.
     """
 
     def __init__(self, members: Sequence[Member], n_classes: int) -> None:
-        self.n_classes = n_classes
-        self.n_outputs = 1 if n_classes == 2 else n_classes
+        self.n_outputs = members[0].weights.shape[1] if members else n_classes
         shares = [member.shares for member in members]
         self.shares = np.concatenate(shares) if shares else np.zeros(0)
         views: dict[int, _View] = {}
