@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from pairlearn import PairClassifier, PairKFold, Pairs, make_pair_pipeline
-from pairlearn.models.auto import classifier, ensemble
+from pairlearn.models.auto import classifier, fused
 from pairlearn.reproduce.sample import draw_table
 from tests.support.auto_tasks import error_of, make, task
 

@@ -43,11 +43,10 @@ class Member:
 
     def features(self, X: PointsLike) -> Floats:
         """Return the features of points, made of a chunk of them at a time."""
-        parts = [
-            self.feature_map.transform(self.view.transform(X[rows]))
-            for rows in chunks(X)
-        ]
-        return np.concatenate(parts)
+        made = np.empty((X.shape[0], self.feature_map.n_features))
+        for rows in chunks(X):
+            made[rows] = self.feature_map.transform(self.view.transform(X[rows]))
+        return made
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.engine.backends.numpy.distances import COORDINATES, city_block
+from pairlearn.engine.backends.numpy.distances import (
+    COMPILED,
+    block_size,
+    city_block,
+    padded,
+)
 from pairlearn.models.auto.columns import chunks
 from pairlearn.system.threads import block_bounds, map_threads, own_threads
 from pairlearn.trust.probabilities import probabilities
@@ -41,10 +46,6 @@ __all__ = ["FusedAverage"]
 
 # Points that are put into a view at a time; memory does not grow with the table.
 _CHUNK = 2048
-# Points whose similarities stay in the cache, and the most coordinates of them.
-_BLOCK, _MOST_COORDINATES = 256, 2**14
-# With fewer points it does not pay to load numba.
-_COMPILED = 4096
 
 
 class FusedAverage:
@@ -74,7 +75,7 @@ class FusedAverage:
 
     def __call__(self, X: PointsLike) -> Floats:
         """Return the members' part of the average, (n_points, n_classes)."""
-        compiled = X.shape[0] >= _COMPILED
+        compiled = X.shape[0] >= COMPILED
 
         def part(rows: slice) -> Floats:
             return self._average(X[rows], compiled=compiled)
@@ -117,11 +118,8 @@ class _View:
             for readout, rows in self.maps:
                 out[rows] = readout.of_sparse(points)
             return
-        n_points, width = points.shape
-        size = max(16, min(_BLOCK, _MOST_COORDINATES // max(1, width)))
-        room = {
-            n: np.empty((n, size)) for n in {readout.n for readout, _ in self.maps}
-        }
+        n_points, size = len(points), block_size(points.shape[1])
+        room = {n: np.empty((n, size)) for n in {readout.n for readout, _ in self.maps}}
         for begin, end in block_bounds(n_points, size):
             block = _laid_out(points[begin:end])
             for readout, rows in self.maps:
@@ -148,8 +146,8 @@ class _Readout:
     def _matrix(self) -> Floats:
         """Return what is multiplied with points that have been laid out."""
         if self.kind == "linear":
-            return np.column_stack([_padded(self.coefficients), self.constant])
-        landmarks = _padded(np.asarray(self.map.landmarks))
+            return np.column_stack([padded(self.coefficients), self.constant])
+        landmarks = padded(np.asarray(self.map.landmarks))
         if self.kind != "rbf":
             return landmarks
         square = np.einsum("ij,ij->i", landmarks, landmarks)
@@ -177,21 +175,12 @@ class _Readout:
         return np.asarray(scores + self.constant).T
 
 
-def _padded(rows: Floats) -> Floats:
-    """Return rows with zeros behind, as many as distances need."""
-    width = -(-rows.shape[1] // COORDINATES) * COORDINATES
-    padded = np.zeros((len(rows), width))
-    padded[:, : rows.shape[1]] = rows
-    return padded
-
-
 def _laid_out(points: Floats) -> Floats:
     """Return points one per column: x, zeros up to the width of landmarks, 1, |x|^2."""
-    n_points, width = points.shape
-    wide = -(-width // COORDINATES) * COORDINATES
-    block = np.empty((wide + 2, n_points))
-    block[:width] = points.T
-    block[width:wide] = 0.0
-    block[wide] = 1.0
-    block[wide + 1] = np.einsum("ij,ij->i", points, points)
+    wide = padded(points)
+    n_points, width = wide.shape
+    block = np.empty((width + 2, n_points))
+    block[:width] = wide.T
+    block[width] = 1.0
+    block[width + 1] = np.einsum("ij,ij->i", points, points)
     return block

@@ -11,10 +11,34 @@ from pairlearn.engine.backends.compiled import compiled_module
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats
 
-__all__ = ["COORDINATES", "city_block"]
+__all__ = ["COMPILED", "block_size", "city_block", "padded"]
 
+# With fewer points it does not pay to load numba.
+COMPILED = 4096
 # The number of coordinates must be a multiple of this one: the others are zeros.
-COORDINATES = 4
+_COORDINATES = 4
+# Points whose distances stay in the cache, and the most coordinates of them.
+_BLOCK, _MOST_COORDINATES = 256, 2**14
+
+
+def block_size(width: int) -> int:
+    """Return how many points of so many coordinates to take at a time."""
+    return max(16, min(_BLOCK, _MOST_COORDINATES // max(1, width)))
+
+
+def padded(rows: Floats) -> Floats:
+    """Return points, one per row, with zeros behind, as `city_block` needs them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> padded(np.ones((1, 2)))
+    array([[1., 1., 0., 0.]])
+    """
+    width = -(-rows.shape[1] // _COORDINATES) * _COORDINATES
+    wide = np.zeros((len(rows), width))
+    wide[:, : rows.shape[1]] = rows
+    return wide
 
 
 def city_block(
