@@ -252,13 +252,16 @@ def main() -> None:
     share = 50 if small else 1
     names = list(DATASETS)[: 1 if small else None]
     parts = [machine("numpy", "scikit-learn", "numba", "pyarrow")]
-    parts += scoring(100_000 // share)
-    parts += command_line(1_000_000 // share)
-    parts += fitting(200_000 // share)
-    parts += differences(100, names)
-    if small:
-        print("\n\n".join(parts))
-    else:
+    steps = [
+        lambda: scoring(100_000 // share),
+        lambda: fitting(200_000 // share),
+        lambda: command_line(1_000_000 // share),
+        lambda: differences(100, names),
+    ]
+    for step in steps:
+        parts += (found := step())
+        print("\n\n".join(found), flush=True)
+    if not small:
         publish("scoring", "Speed of use", parts)
 
 

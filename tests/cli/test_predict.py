@@ -8,6 +8,7 @@ import pytest
 
 import pairlearn
 from pairlearn.cli.predict import predict_table
+from pairlearn.files.saving import describe
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.reading import read_table
 from tests.support.commands import call
@@ -130,7 +131,7 @@ class TestPredict:
         points.loc[points.index[25:40], "colour"] = "mauve"
         points.to_csv(tmp_path / "points.csv", index=False)
         model = pairlearn.load(folder / "model.skops")
-        about = pairlearn.describe(folder / "model.skops")["about"]
+        about = describe(folder / "model.skops")["about"]
         out = tmp_path / f"out.{suffix}"
         found = predict_table(model, about, tmp_path / "points.csv", out, chunk=70)
         assert found.n_points == 400
@@ -156,7 +157,7 @@ class TestPredict:
         with (tmp_path / "points.csv").open("a") as file:
             file.write("too,few\n")
         model = pairlearn.load(folder / "model.skops")
-        about = pairlearn.describe(folder / "model.skops")["about"]
+        about = describe(folder / "model.skops")["about"]
         with pytest.raises(TableError, match=r"line 11: column 'luck' holds 'wide'"):
             predict_table(
                 model, about, tmp_path / "points.csv", tmp_path / "out.csv", chunk=100
