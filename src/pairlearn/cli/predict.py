@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pairlearn.cli.looks import NewPoints
+from pairlearn.cli.predictions_file import opened
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.cells import looks_like_formula, shown
 from pairlearn.files.tables.columns import (
@@ -22,21 +22,21 @@ from pairlearn.files.tables.columns import (
 from pairlearn.files.tables.encoder import CellError
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.reading import CHUNK_ROWS, frame_of, read_chunks, read_table
+from pairlearn.system.in_order import in_order
 from pairlearn.system.writing import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from pairlearn.data.types import Floats
+    from pairlearn.data.types import Floats, Ints
     from pairlearn.files.tables.reading import Table
 
 __all__ = ["Predicted", "points_for_model", "predict_table"]
 
 # Of fewer points it is no wonder that all are in one group.
 _FEW = 20
+_FORMULA = re.compile(r"(?:^|\n)[=+\-@\t\r]")
 
 
 @dataclass
@@ -59,6 +59,33 @@ class Predicted:
     counts: dict[str, int] = field(default_factory=dict)
     new: dict[str, dict[str, int]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+
+class _Scored(NamedTuple):
+    """A part of a table that has been predicted.
+
+    Attributes
+    ----------
+    notes : list of str
+        What to tell of how it was read.
+    ids : list of str
+        The ids of the points.
+    winners : ndarray of int
+        The number of each point's class.
+    probabilities : ndarray of shape (n_points, n_classes)
+        Of each class.
+    new : list of tuple
+        (column, category, count) of categories that the model has not seen.
+    n_formulas : int
+        How many ids a spreadsheet would run.
+    """
+
+    notes: list[str]
+    ids: list[str]
+    winners: Ints
+    probabilities: Floats
+    new: list[tuple[str, str, int]]
+    n_formulas: int
 
 
 def predict_table(
@@ -124,19 +151,24 @@ def predict_table(
         )
     name = _name_of_ids(column, classes)
     n_formulas = 0
-    with replacing(out) as partial, _writer(partial, name, classes) as write:
-        for part in parts:
+
+    def score(numbered: tuple[Table, int]) -> _Scored:
+        part, number = numbered
+        ids = _ids(part, column, number)
+        winners, probabilities = _predict(model, part, wanted)
+        new = _new_categories(part, known)
+        return _Scored(part.notes, ids, winners, probabilities, new, _formulas(ids))
+
+    with replacing(out) as partial, opened(partial, name, classes) as write:
+        for part in in_order(score, _numbered(parts, begin, found)):
+            write(part.ids, part.winners, part.probabilities)
             found.notes += part.notes
-            if not len(part):
-                continue
-            ids = _ids(part, column, begin + found.n_points)
-            labels, probabilities = _predict(model, part, wanted)
-            _count_new(part, known, found)
-            write(ids, labels, probabilities)
-            n_formulas += sum(map(looks_like_formula, ids))
-            for label in classes:
-                found.counts[label] += int(np.sum(labels == label))
-            found.n_points += len(part)
+            _count_new(part.new, found)
+            n_formulas += part.n_formulas
+            times = np.bincount(part.winners, minlength=len(classes)).tolist()
+            for label, count in zip(classes, times, strict=True):
+                found.counts[label] += count
+            found.n_points += len(part.ids)
             step(found.n_points)
         if not found.n_points:
             raise TableError(f"{points.name} has a header but no rows")
@@ -145,6 +177,18 @@ def predict_table(
     if out.suffix.lower() != ".parquet":
         found.notes += _notes_on_formulas(n_formulas, name, classes)
     return found
+
+
+def _numbered(
+    parts: Iterator[Table], begin: int, found: Predicted
+) -> Iterator[tuple[Table, int]]:
+    """Yield the parts that hold points, each with the number of its first row."""
+    for part in parts:
+        if len(part):
+            yield part, begin
+        else:
+            found.notes += part.notes
+        begin += len(part)
 
 
 def wanted_columns(model: Any, about: dict[str, Any]) -> list[str]:
@@ -188,13 +232,14 @@ def placing_errors(table: Table) -> Iterator[None]:
         raise TableError(f"{table.place(error.row)}: {error}") from None
 
 
-def _predict(model: Any, part: Table, wanted: list[str]) -> tuple[NDArray[Any], Floats]:
+def _predict(model: Any, part: Table, wanted: list[str]) -> tuple[Ints, Floats]:
+    check_columns(part, wanted)
+    cells = {name: part.columns[name] for name in wanted}
     with placing_errors(part):
-        probabilities = model.predict_proba(frame_for_model(part, wanted))
+        probabilities = model.predict_proba(frame_of(cells, len(part), arrow=True))
     # As `predict` does, without scoring the points again: of classes that are as
     # likely, the first.
-    labels = [str(model.classes_[k]) for k in probabilities.argmax(axis=1)]
-    return np.array(labels, dtype=object), probabilities
+    return probabilities.argmax(axis=1), probabilities
 
 
 def _id_column(
@@ -234,33 +279,6 @@ def _name_of_ids(column: str | None, classes: list[str]) -> str:
     return "id" if column is None or column in taken else column
 
 
-@contextmanager
-def _writer(
-    path: Path, name: str, classes: list[str]
-) -> Iterator[Callable[[list[str], NDArray[Any], Floats], None]]:
-    """Open the output, and yield a function that adds rows to it."""
-    names = [name, "class", *(f"probability_{c}" for c in classes)]
-    if path.suffix.lower() == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        kinds = [pa.string(), pa.string()] + [pa.float64()] * len(classes)
-        schema = pa.schema(list(zip(names, kinds, strict=True)))
-        with pq.ParquetWriter(path, schema, write_page_checksum=True) as parquet:
-            yield lambda ids, labels, shares: parquet.write_table(
-                pa.table([ids, labels.tolist(), *shares.T], schema=schema)
-            )
-        return
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        rows.writerow(names)
-        yield lambda ids, labels, shares: rows.writerows(
-            (name, label, *(f"{share:.6g}" for share in each))
-            for name, label, each in zip(ids, labels, shares.tolist(), strict=True)
-        )
-
-
 def _categories(model: Any) -> dict[str, set[str]]:
     """Return the categories that a model knows, by column."""
     try:
@@ -274,14 +292,34 @@ def _categories(model: Any) -> dict[str, set[str]]:
         return {}
 
 
-def _count_new(part: Table, known: dict[str, set[str]], found: Predicted) -> None:
+def _new_categories(
+    part: Table, known: dict[str, set[str]]
+) -> list[tuple[str, str, int]]:
+    """Return the categories that a model does not know, as they first occur."""
+    new = []
     for name, categories in known.items():
-        for text, count in Counter(part.columns[name].categories()).items():
+        codes, texts = part.columns[name].categories().factorize()
+        counts = np.bincount(codes, minlength=len(texts)).tolist()
+        for text, count in zip(texts.tolist(), counts, strict=True):
             if text not in categories:
-                counts = found.new.setdefault(name, {})
-                # A column of ever new texts must not fill the memory.
-                text = text if text in counts or len(counts) < 1000 else "(others)"
-                counts[text] = counts.get(text, 0) + count
+                new.append((name, text, count))
+    return new
+
+
+def _count_new(new: list[tuple[str, str, int]], found: Predicted) -> None:
+    for name, text, count in new:
+        counts = found.new.setdefault(name, {})
+        # A column of ever new texts must not fill the memory.
+        text = text if text in counts or len(counts) < 1000 else "(others)"
+        counts[text] = counts.get(text, 0) + count
+
+
+def _formulas(ids: list[str]) -> int:
+    """Return how many ids a spreadsheet would run as formulas."""
+    # Most tables have none, which is seen at once.
+    if _FORMULA.search("\n".join(ids)) is None:
+        return 0
+    return sum(map(looks_like_formula, ids))
 
 
 def _tell(found: Predicted) -> None:

@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from pairlearn.files.encoders.texts import PARTS, TextAxes, TextVectors
 from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of, shown
-from pairlearn.files.tables.make_cells import cells_of
+from pairlearn.files.tables.make_cells import cells_in, cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -100,7 +100,7 @@ class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if getattr(column.dtype, "kind", "O") in "iuf":
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
             return np.where(np.isfinite(values), values, np.nan)
-        cells = cells_of(column.tolist())
+        cells = cells_in(column)
         values, fits = self._cells(cells)
         if not fits.all():
             row = int(np.argmin(fits))
@@ -159,9 +159,9 @@ class ReadNumbers(_ReadCells):
 
     def _read(self, name: str, column: Any) -> NDArray[Any]:
         numbers = super()._read(name, column)
-        if self.style == "point" or getattr(column.dtype, "kind", "O") != "O":
+        if self.style == "point" or getattr(column.dtype, "kind", "O") not in "OU":
             return numbers
-        marks = cells_of(column.tolist()).lone_groups(self.style)
+        marks = cells_in(column).lone_groups(self.style)
         n_lone, n_other = int(np.sum(marks == 1)), int(np.sum(marks == 0))
         share = (self.lone or {}).get(name, 0.0)
         if n_lone and not n_other and share**n_lone < _UNLIKELY:
@@ -277,7 +277,7 @@ class ReadText(_ReadCells):
             names = [*cells_of(column.cat.categories.tolist()).categories(), ""]
             text: NDArray[Any] = np.array(names, dtype=object)[column.cat.codes]
             return text
-        return np.array(cells_of(column.tolist()).categories().tolist(), dtype=object)
+        return np.array(cells_in(column).categories().tolist(), dtype=object)
 
 
 def make_encoder(

@@ -6,7 +6,7 @@ from typing import Any
 
 from pairlearn.files.tables.cell_columns import Cells
 
-__all__ = ["cells_of", "join"]
+__all__ = ["cells_in", "cells_of", "join", "to_arrow"]
 
 
 def cells_of(values: list[Any]) -> Cells:
@@ -22,6 +22,23 @@ def cells_of(values: list[Any]) -> Cells:
         except UnicodeEncodeError:  # half of a surrogate pair, which no file holds
             pass
     return Cells(values)
+
+
+def cells_in(column: Any) -> Cells:
+    """Return the cells of a column of a frame; Arrow's text is not copied."""
+    if str(column.dtype) == "large_string[pyarrow]":
+        raw = column.array.__arrow_array__().combine_chunks()
+        if not raw.null_count:
+            from pairlearn.files.tables.text_cells import TextCells
+
+            return TextCells(raw)
+    return cells_of(column.tolist())
+
+
+def to_arrow(cells: Any) -> Any:
+    """Return cells of text as Arrow has them; None if they are not, or one is None."""
+    raw = getattr(cells, "raw", None)
+    return None if raw is None or raw.null_count else raw
 
 
 def join(parts: list[Cells]) -> Cells:

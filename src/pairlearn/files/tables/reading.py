@@ -13,7 +13,7 @@ from pairlearn.data.databases import called, is_address
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.checksum import check_checksum
 from pairlearn.files.tables.errors import TableError
-from pairlearn.files.tables.make_cells import cells_of, join
+from pairlearn.files.tables.make_cells import cells_of, join, to_arrow
 from pairlearn.files.tables.text_file import open_text
 
 if TYPE_CHECKING:
@@ -237,11 +237,22 @@ def read_table(path: str | Path, *, delimiter: str | None = None) -> Table:
     return whole
 
 
-def frame_of(columns: Mapping[str, Sequence[Any]], n_rows: int) -> Any:
-    """Return cells as a pandas frame that leaves them as they are."""
+def frame_of(
+    columns: Mapping[str, Sequence[Any]], n_rows: int, *, arrow: bool = False
+) -> Any:
+    """Return cells as a pandas frame that leaves them as they are.
+
+    With `arrow`, columns of text stay where they are, as Arrow's type large_string, if
+    no cell is None. An encoder reads them there; to others they are text as well.
+    """
     import pandas as pd
 
+    def series(cells: Sequence[Any]) -> Any:
+        found = to_arrow(cells) if arrow else None
+        if found is None:
+            return pd.Series(list(cells), dtype=object)
+        return pd.Series(pd.arrays.ArrowExtensionArray(found))
+
     return pd.DataFrame(
-        {name: pd.Series(list(cells), dtype=object) for name, cells in columns.items()},
-        index=range(n_rows),
+        {name: series(cells) for name, cells in columns.items()}, index=range(n_rows)
     )

@@ -183,6 +183,11 @@ class BlockView:
         """Whether any column is bent."""
         return self.view is not None and self.view.bends
 
+    @property
+    def stays_sparse(self) -> bool:
+        """Whether the points in this view are sparse."""
+        return bool(self.spans)
+
     def transform(self, X: PointsLike) -> PointsLike:
         """Return the points in this view: sparse if there are blocks in it."""
         other = self._put(X)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -36,13 +38,13 @@ from pairlearn.models.auto.stack import (
 from pairlearn.models.auto.table import Candidate
 from pairlearn.models.auto.trial import Bar, Trial, make_trial
 from pairlearn.models.auto.wrong_answers import WrongAnswers, find_wrong_answers
-from pairlearn.system.threads import single_blas
+from pairlearn.system.threads import map_threads, own_threads, single_blas
 from pairlearn.trust.assignment import match_classes
 from pairlearn.trust.probabilities import probabilities
 from pairlearn.trust.theory import prior_from_same_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.random import RandomState
 
@@ -196,8 +198,8 @@ class Chooser:
                 if X.shape[1]:
                     trials.append((view, X, kernel, rng.randint(2**31 - 1)))
         made = self.in_threads(
-            [delayed(make_trial)(*trial, n_components, n_asked) for trial in trials]
-            + [delayed(make)() for make in makers]
+            [partial(make_trial, *trial, n_components, n_asked) for trial in trials]
+            + list(makers)
         )
         return [trial for trial in made if trial.feature_map.n_features]
 
@@ -216,21 +218,27 @@ class Chooser:
             return
         laplacian, n_asked = neighbour_laplacian(X), self.problem.X.shape[0]
         made = self.in_threads(
-            delayed(smooth_features)(
-                X, n_asked, laplacian, kernel, n_components, rng.randint(2**31 - 1)
+            partial(
+                smooth_features,
+                *(X, n_asked, laplacian, kernel, n_components, rng.randint(2**31 - 1)),
             )
             for kernel in SMOOTH_KERNELS
         )
         self.smooth = [Trial(view, *found) for found in made if found[0].n_features]
 
-    def in_threads(self, tasks: Any) -> Any:
+    def in_threads(self, tasks: Iterable[Callable[[], Any]]) -> list[Any]:
         """Run tasks in threads of our own, with BLAS kept to one thread meanwhile.
 
         Its threads would fight with ours, and products as small as these lose more by
         being shared out than they gain.
         """
+        if self.n_jobs is None and effective_n_jobs(None) == 1:
+            return on_all_threads(tasks)
         with single_blas():
-            return Parallel(n_jobs=self.n_jobs, require="sharedmem")(tasks)
+            found: list[Any] = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                delayed(task)() for task in tasks
+            )
+        return found
 
     def choose(self, rates: Rates) -> Choice:
         """Fit all candidates, and weigh them by the pairs they have not seen."""
@@ -341,7 +349,7 @@ class Chooser:
             self.trials = fit_several(self, likelihood, SCALES, bar)
             return
         self.in_threads(
-            delayed(trial.follow)(likelihood, SCALES, bar) for trial in trials
+            partial(trial.follow, likelihood, SCALES, bar) for trial in trials
         )
 
     def _align(self, held_out: HeldOut) -> tuple[Floats, Floats]:
@@ -511,12 +519,20 @@ def refit(ensemble: Ensemble, problem: Problem, rates: Rates) -> Ensemble:
     everything = np.ones((len(problem.index), 1), dtype=bool)
     nothing = np.zeros((problem.X.shape[0], 1), dtype=bool)
     likelihood = problem.likelihood(rates, everything, nothing)
-    members = []
-    for member in ensemble.members:
+
+    def train(member: Member) -> Member:
         features = in_columns(member).features(problem.X)
         weights = refine(features, likelihood, member.weights, member.scales)
-        members.append(replace(member, weights=weights))
+        return replace(member, weights=weights)
+
+    members = on_all_threads(partial(train, member) for member in ensemble.members)
     return replace(ensemble, members=members)
+
+
+def on_all_threads(tasks: Iterable[Callable[[], Any]]) -> list[Any]:
+    """Run tasks on as many threads as BLAS may use, with BLAS kept to one."""
+    with own_threads():
+        return map_threads(lambda task: task(), tasks)
 
 
 def _renamed(weights: Floats, scores: Floats, like: Floats) -> Floats:

@@ -125,7 +125,8 @@ class PairClassifier(AveragedClassifier):
     progress : bool, default=False
         Whether to show a progress bar on standard error.
     n_jobs : int or None, default=None
-        How many candidates are trained at the same time, in threads; -1 for all cores.
+        How many candidates are trained at the same time, in threads; -1 for all cores;
+        None for as many as BLAS may use threads. The result is the same.
     random_state : int, RandomState or None, default=None
         Seed of the folds, of the landmarks of the kernels, and of other random choices.
 

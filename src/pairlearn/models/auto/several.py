@@ -10,11 +10,11 @@ those that explain held-out answers best are fitted with the others, too.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.utils.parallel import delayed
 
 from pairlearn.engine.solvers import minimise_together
 from pairlearn.models.auto.blocks import ALL, BLOCKS
@@ -125,7 +125,7 @@ def fit_several(
     rates: Any = likelihood.rates
     groups, held_out = chooser.groups, chooser.held_out(rates)
     first = chooser.in_threads(
-        delayed(_begin)(trial, likelihood, groups, bar) for trial in trials
+        partial(_begin, trial, likelihood, groups, bar) for trial in trials
     )
     fit = [
         explains(chooser, score(trial.features, w), held_out)
@@ -134,7 +134,7 @@ def fit_several(
     order = np.sort(np.argsort(fit)[::-1][:_KEPT])
     kept = [trials[k] for k in order]
     chooser.in_threads(
-        delayed(_all_scales)(trials[k], likelihood, first[k], scales) for k in order
+        partial(_all_scales, trials[k], likelihood, first[k], scales) for k in order
     )
     return kept
 
