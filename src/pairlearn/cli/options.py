@@ -26,7 +26,7 @@ MOST_KINDS = 60
 
 def table_file(metavar: str, what: str) -> Any:
     """Return the argument for a file that is read."""
-    must_be: dict[str, Any] = {"exists": True, "dir_okay": False, "readable": True}
+    must_be: dict[str, Any] = {"exists": True, "dir_okay": True, "readable": True}
     return typer.Argument(metavar=metavar, help=what, show_default=False, **must_be)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pairlearn.files.tables.cells import id_of
-from pairlearn.label.media import Folder, kind_of_name
+from pairlearn.files.media import Folder, kind_of_name
 from pairlearn.label.web.replies import to_json
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pairlearn.files.tables.column_kinds import Column
     from pairlearn.files.tables.points import Points
-    from pairlearn.label.media import OpenFile
+    from pairlearn.files.media import OpenFile
 
 __all__ = ["LONGEST_CELL", "Shown", "Things"]
 

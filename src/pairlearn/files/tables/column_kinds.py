@@ -1,4 +1,4 @@
-"""What each column of a table of points is: numbers, dates, categories, or nothing.
+"""What each column of a table of points is: numbers, categories, images, or nothing.
 
 It is decided once, over all points, when the model is made; and each cell is read once:
 its value stands in the description of its column.
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pairlearn.files.tables.encoders.deferred import Deferred
 from pairlearn.files.tables.cell_columns import HEAD
 from pairlearn.files.tables.cells import shown, text_of
 from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.vector_columns import describe_vectors
 from pairlearn.files.tables.number_formats import (
     choose_number_style,
     common_decimal_sign,
@@ -22,7 +24,7 @@ from pairlearn.files.tables.number_formats import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pairlearn.data.types import Floats, Ints
     from pairlearn.files.tables.cell_columns import Cells
@@ -60,19 +62,19 @@ class Column:
     ----------
     name : str
         Its name.
-    kind : {"numbers", "dates", "categories", "left out"}
+    kind : {"numbers", "dates", "categories", "vector", "image", "embedded", "left out"}
         What it is.
     form : str
-        How numbers or dates are written; else empty.
+        How numbers or dates are written, or the name of an embedding; else empty.
     how : str
         In words, how it was encoded, or why it was left out.
     note : str
         What to tell about it; empty if nothing.
     lone : float
         Of numbers with a separator, the share with one between thousands alone.
-    values : ndarray of float, Categories or None
-        Numbers, or days since 1970, with NaN where a cell is missing; or categories;
-        None if it is left out.
+    values : ndarray of float, Categories, Deferred or None
+        Numbers, or days since 1970, with NaN where a cell is missing; or categories; or
+        vectors, which are made when they are needed; None if it is left out.
     """
 
     name: str
@@ -81,10 +83,15 @@ class Column:
     how: str
     note: str = ""
     lone: float = 0.0
-    values: Floats | Categories | None = field(default=None, compare=False, repr=False)
+    values: Floats | Categories | Deferred | None = field(default=None, compare=False, repr=False)
 
 
-def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column]:
+def describe_columns(
+    features: Mapping[str, Cells],
+    table: Table,
+    embed: str | None = None,
+    step: Callable[[int, int], None] | None = None,
+) -> list[Column]:
     """Decide for each column of a table of points what it is.
 
     Parameters
@@ -93,6 +100,10 @@ def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column
         The columns but the ids.
     table : Table
         The table that they are from.
+    embed : str, optional
+        The name of an embedding of texts or images; see `tables.encoders.embedders`.
+    step : callable, optional
+        Told how many of how many images or texts are done, when that takes a while.
 
     Returns
     -------
@@ -103,31 +114,51 @@ def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column
     TableError
         If there is nothing to learn from.
     """
-    parsed = [parse_column(name, cells) for name, cells in features.items()]
+    vectors = describe_vectors(features, table, embed, step)
+    parsed = [
+        parse_column(name, cells)
+        for name, cells in features.items()
+        if name not in vectors
+    ]
     sign = common_decimal_sign(parsed)
-    columns = [_describe(column, sign, table) for column in parsed]
+    others = {column.name: _describe(column, sign, table) for column in parsed}
+    found = others | {name: Column(name, *what) for name, what in vectors.items()}
+    columns = [found[name] for name in features]
     if all(column.kind == "left out" for column in columns):
         why = "; ".join(column.note for column in columns[:5])
         raise TableError(
             f"{table.name} has no column to learn from ({why}); points need numbers, "
-            "dates or categories that differ"
+            "dates, categories or images that differ"
         )
     return columns
 
 
 def frame_of_values(columns: list[Column]) -> Any:
-    """Return the columns to learn from as a pandas frame of floats and categories."""
+    """Return the columns to learn from as a pandas frame.
+
+    Numbers are floats and text is categories; a cell of images, of vectors, or of what
+    is embedded is a vector, or None.
+    """
     import pandas as pd
 
     return pd.DataFrame(
         {
-            column.name: pd.Categorical.from_codes(values.codes, values.names)
-            if isinstance(values := column.values, Categories)
-            else values
+            column.name: _values_of(column)
             for column in columns
             if column.kind != "left out"
         }
     )
+
+
+def _values_of(column: Column) -> Any:
+    import pandas as pd
+
+    values = column.values
+    if isinstance(values, Categories):
+        return pd.Categorical.from_codes(values.codes, values.names)
+    if isinstance(values, Deferred):
+        return pd.Series(values.cells.tolist(), dtype=object)
+    return values
 
 
 class _Grouped(NamedTuple):

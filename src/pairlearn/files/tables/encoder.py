@@ -17,7 +17,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of, shown
+from pairlearn.files.tables.encoders.images import ImageColumn
+from pairlearn.files.tables.encoders.embedding import EmbeddedColumn
+from pairlearn.files.tables.encoders.vectors import VectorColumn
+from pairlearn.files.tables.cell_error import CellError
+from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of
 from pairlearn.files.tables.make_cells import cells_of
 
 if TYPE_CHECKING:
@@ -34,27 +38,6 @@ _LEAST_OFTEN = 3
 _SUCH_AS = {"point": "1234.5", "comma": "1234,5", "thousands": "1,234.5"}
 # How unlikely numbers must be to be taken for written in another way.
 _UNLIKELY = 1e-3
-
-
-class CellError(ValueError):
-    """A cell that is not what its column held when the model was made.
-
-    Attributes
-    ----------
-    column : str
-        The column.
-    row : int
-        The row, from 0.
-    """
-
-    def __init__(
-        self, column: str, row: int, cell: Any, expected: str, advice: str = ""
-    ) -> None:
-        super().__init__(
-            f"column {column!r} holds {shown(cell)}, but held {expected} when the "
-            f"model was made{advice}"
-        )
-        self.column, self.row = column, row
 
 
 class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -267,4 +250,18 @@ def make_encoder(columns: list[Column]) -> ColumnTransformer:
             sparse_output=False,
         )
         steps.append(("categories", make_pipeline(ReadText(), one_hot), names))
+    # Each of these is as wide as it is, and so is read by itself.
+    for column in columns:
+        read = _vectors_of(column)
+        if read is not None:
+            steps.append((f"{column.kind} {column.name!r}", read, [column.name]))
     return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
+
+
+def _vectors_of(column: Column) -> VectorColumn | None:
+    """Return what reads a column of vectors, or of what vectors are made from."""
+    if column.kind == "vector":
+        return VectorColumn()
+    if column.kind == "image":
+        return ImageColumn()
+    return EmbeddedColumn(column.form) if column.kind == "embedded" else None

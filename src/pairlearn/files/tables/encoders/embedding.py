@@ -1,0 +1,144 @@
+"""Texts or images to vectors by a name, each made once and then kept on disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairlearn.files.tables.encoders.cache import VectorCache, key_of
+from pairlearn.files.tables.encoders.embedders import load_embedder
+from pairlearn.files.tables.encoders.image_files import opened, read_image
+from pairlearn.files.tables.encoders.vectors import VectorColumn
+from pairlearn.files.tables.cell_error import CellError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pairlearn.data.types import Floats
+    from pairlearn.files.tables.encoders.embedders import Embedder
+    from pairlearn.files.media import Folder
+
+__all__ = ["EmbeddedColumn", "embed"]
+
+# Vectors that may be lost if the power fails, or the command is stopped by force.
+_AT_RISK = 256
+# Networks look at images of up to so many pixels in a row.
+_SIDE = 512
+
+
+class EmbeddedColumn(VectorColumn):
+    """Turn a column of vectors that an embedding made into columns of numbers.
+
+    It knows the name of the embedding and does not call it, so that a model file never
+    runs a network or a function: the vectors are made when a table is read.
+
+    Parameters
+    ----------
+    embed : str
+        The name, as after --embed.
+    """
+
+    def __init__(self, embed: str = "") -> None:
+        self.embed = embed
+
+    def _made_of(self, name: str, row: int, cell: Any) -> Floats | None:
+        raise CellError(
+            name,
+            row,
+            cell,
+            f"vectors that {self.embed} made",
+            f". Read the table with read_points(path, embed={self.embed!r}), and "
+            "predict its frame",
+        )
+
+
+def embed(
+    cells: Sequence[str | None],
+    name: str,
+    *,
+    folder: Folder | None = None,
+    named_by_user: bool = True,
+    step: Callable[[int, int], None] = lambda *_: None,
+) -> Floats:
+    """Return vectors of texts, or of images.
+
+    Parameters
+    ----------
+    cells : sequence of str or None
+        Texts, or paths of images; None where there is nothing.
+    name : str
+        The name of the embedding, as after --embed.
+    folder : Folder or None
+        Where images are; None: the cells are texts.
+    named_by_user : bool
+        Whether the user gave the name now, and not a model file.
+    step : callable
+        Told how many of how many are done.
+
+    Returns
+    -------
+    ndarray of float32, of shape (n_cells, n_numbers)
+        NaN where there is nothing.
+    """
+    embedder = load_embedder(name, named_by_user=named_by_user)
+    what = "texts" if folder is None else "images"
+    kept = VectorCache(f"{embedder.name} {embedder.version} {what}")
+    keys = [None if cell is None else _key(cell, folder) for cell in cells]
+    first: dict[bytes, str] = {}
+    for key, cell in zip(keys, cells, strict=True):
+        if key is not None and cell is not None and kept.get(key) is None:
+            first.setdefault(key, cell)
+    _make(embedder, first, folder, kept, step)
+    known = [None if key is None else kept.get(key) for key in keys]
+    width = next((len(row) for row in known if row is not None), 0)
+    made = np.full((len(keys), width), np.nan, dtype=np.float32)
+    for row, vector in enumerate(known):
+        if vector is not None:
+            made[row] = vector
+    return made
+
+
+def _make(
+    embedder: Embedder,
+    wanted: dict[bytes, str],
+    folder: Folder | None,
+    kept: VectorCache,
+    step: Callable[[int, int], None],
+) -> None:
+    """Make the vectors that are not there yet, and keep them as they come."""
+    keys, done = list(wanted), 0
+    held: list[tuple[list[bytes], Floats]] = []
+    try:
+        for begin in range(0, len(keys), embedder.batch):
+            some = keys[begin : begin + embedder.batch]
+            held.append((some, embedder([_item(wanted[key], folder) for key in some])))
+            done += len(some)
+            step(done, len(keys))
+            if sum(len(part) for part, _ in held) >= _AT_RISK:
+                _keep(kept, held)
+    finally:
+        # Also when somebody stops it: the next time it goes on from here.
+        _keep(kept, held)
+
+
+def _keep(kept: VectorCache, held: list[tuple[list[bytes], Floats]]) -> None:
+    if held:
+        keys = [key for part, _ in held for key in part]
+        kept.add(keys, np.concatenate([vectors for _, vectors in held]))
+        held.clear()
+
+
+def _key(cell: str, folder: Folder | None) -> bytes:
+    """Return the key of a text, or of the content of an image file."""
+    if folder is None:
+        return key_of(cell.encode("utf-8", "surrogatepass"))
+    with opened(folder, cell) as file:
+        return key_of(file.read())
+
+
+def _item(cell: str, folder: Folder | None) -> Any:
+    if folder is None:
+        return cell
+    with opened(folder, cell) as file:
+        return read_image(file, cell, _SIDE)
