@@ -18,6 +18,7 @@ from pairlearn.cli.judging import (
     one_group_error,
     warnings_as_notes,
 )
+from pairlearn.cli.describing import ForModel
 from pairlearn.cli.predict import frame_for_model, placing_errors, wanted_columns
 from pairlearn.cli.training_points import (
     find_equal_rows,
@@ -189,7 +190,8 @@ def certify_answers(
         confidence = live_confidence(confidence, n_looks)
     notes = answered.notes
     table = answered.points.table
-    frame = frame_for_model(table, wanted_columns(model, about))
+    for_model = ForModel(about, answered.points.embed, answered.points.step)
+    frame = frame_for_model(for_model(table), wanted_columns(model, about))
     everything, t = answered.with_unsure
     given = Pairs(frame, everything.index)
     known, equal = _known(model, about, answered, given)

@@ -149,13 +149,14 @@ def fit(
         rate = options.noise_rates(noise)
         with Progress(quiet=quiet) as progress:
             progress.step("starting")
+            from pairlearn.cli.describing import counting
             from pairlearn.cli.fit import FitOptions, fit_tables
             from pairlearn.cli.quick_imports import import_skops
 
             summary, about = fit_tables(
                 points,
                 pairs,
-                reading,
+                reading | {"step": counting(progress.step)},
                 FitOptions(
                     names,
                     largest,
@@ -196,13 +197,15 @@ def predict(
         ),
     ],
     id: options.Id = None,  # noqa: A002 - the user's word for it
+    embed: options.Embed = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Predict the class of each point of a table, with probabilities.
 
     The table needs the columns that the model was trained with, in any
     order; other columns are ignored. It is read in parts, so it may be larger
-    than memory. OUT has one row per point: its id, its class, and the
+    than memory. A model made with --embed needs the option again only if it
+    names a function of your own, or something that must be downloaded. OUT has one row per point: its id, its class, and the
     probability of each class. Ids are written as they are, even if they
     begin with = or @, which a spreadsheet would read as a formula.
 
@@ -220,7 +223,13 @@ def predict(
             from pairlearn.cli.predict import predict_table
 
             found = predict_table(
-                fitted, about, points, out, id=id, step=progress.points
+                fitted,
+                about,
+                points,
+                out,
+                id=id,
+                embed=embed,
+                step=progress.points,
             )
             written.append(out)
         found.notes = notes + found.notes
@@ -303,7 +312,9 @@ def certify(
         with Progress(quiet=quiet) as progress:
             fitted, about, notes = _load(model, progress)
             from pairlearn.cli.certify import certify_tables
+            from pairlearn.cli.describing import counting
 
+            reading["step"] = counting(progress.step)
             if reading["id"] is None and about.get("id") is not None:
                 reading["id"] = _if_column(points, about["id"])
             elif reading["id"] is None and reading["first_row"] is None:
@@ -338,9 +349,11 @@ def explain(
         options.table_file(
             "[POINTS]",
             "Points to measure the importance with; by default, as fit measured it.",
+            folder=True,
         ),
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many columns to list.")] = 30,
+    embed: options.Embed = None,
     seed: options.Seed = 0,
 ) -> None:
     """List the columns that matter most to a model.
@@ -372,7 +385,7 @@ def explain(
                 from pairlearn.cli.predict import points_for_model
 
                 progress.step("shuffling columns")
-                frame = points_for_model(fitted, about, points)
+                frame = points_for_model(fitted, about, points, embed)
                 shares = changes_of_side(fitted, frame, seed)
             elif about.get("importance"):
                 shares = [(str(name), float(x)) for name, x in about["importance"]]
@@ -430,7 +443,9 @@ def check(
         with Progress() as progress:
             progress.step("reading the tables")
             from pairlearn.cli.check import check_tables
+            from pairlearn.cli.describing import counting
 
+            reading["step"] = counting(progress.step)
             found = check_tables(points, pairs, reading, most=most)
         show_checked(found)
     if strict and (found.n_contradictions or found.answered.n_disagreeing):

@@ -132,6 +132,7 @@ def label(
     ] = False,
     id: options.Id = None,  # noqa: A002 - the user's word for it
     first_row: options.FirstRow = None,
+    embed: options.Embed = None,
 ) -> None:
     """Answer questions on a page in the browser, one key per answer.
 
@@ -152,13 +153,14 @@ def label(
     with reporting_errors():
         _need_extra()
         given: dict[str, Any] = {"id": id, "first_row": first_row, "seed": seed}
-        given |= {"audits": audits, "strategy": strategy}
+        given |= {"audits": audits, "strategy": strategy, "embed": embed}
         if kinds is not None:
             given["kinds"] = options.kinds(kinds)
         given = {option: value for option, value in given.items() if value is not None}
         if noise is not None:
             given["noise"] = _rates(options.noise_rates(noise))
         if answers is None:
+            points = points.resolve() if points.is_dir() else points
             answers = points.with_name(f"{points.stem}.answers.sqlite")
         if answers.suffix.lower() != ".sqlite":
             raise OptionError(f"--answers {answers} must end in .sqlite")

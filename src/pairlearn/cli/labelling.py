@@ -110,7 +110,10 @@ def label_points(wanted: Wanted) -> None:
 
 def _read(wanted: Wanted) -> tuple[Points, Things]:
     points = read_points(
-        wanted.points, wanted.given.get("id"), first_row=wanted.given.get("first_row")
+        wanted.points,
+        wanted.given.get("id"),
+        first_row=wanted.given.get("first_row"),
+        embed=wanted.given.get("embed"),
     )
     if len(points) < 2:
         raise TableError(f"{wanted.points.name} holds one point; a question needs two")
@@ -138,8 +141,8 @@ def notes_on_columns(things: Things) -> list[str]:
         listed += f" and {len(names) - _LISTED:,} more"
     note = (
         f"shown on the page, but nothing is learned from: {listed}. A model learns "
-        "from numbers, dates and categories; for texts, pictures or sounds add columns "
-        "of numbers that describe them"
+        "from numbers, dates, categories and images; for texts use --embed, and for "
+        "sounds add columns of numbers that describe them"
     )
     return [note]
 

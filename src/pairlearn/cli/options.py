@@ -6,6 +6,7 @@ This file is read for every `--help`, so nothing that takes long is imported her
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from functools import wraps
 from pathlib import Path
@@ -14,20 +15,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pairlearn.files.tables.errors import OptionError
+from pairlearn.files.tables.sheets import split_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FirstRow", "Id", "ModelFile", "PairsFiles", "PointsFile", "Quiet", "Seed"]
+__all__ = ["Embed", "FirstRow", "Id", "ModelFile", "PairsFiles", "PointsFile", "Quiet", "Seed"]
 __all__ += ["class_names", "kinds", "noise_rates", "reads_tables", "table_file"]
 
 MOST_KINDS = 60
 
 
-def table_file(metavar: str, what: str) -> Any:
-    """Return the argument for a file that is read."""
-    must_be: dict[str, Any] = {"exists": True, "dir_okay": True, "readable": True}
-    return typer.Argument(metavar=metavar, help=what, show_default=False, **must_be)
+def table_file(metavar: str, what: str, *, folder: bool = False) -> Any:
+    """Return the argument for a file that is read, or for a folder of images."""
+
+    def check(given: Any) -> Any:
+        for path in given if isinstance(given, list | tuple) else [given]:
+            if path is not None:
+                _check_there(path, folder=folder)
+        return given
+
+    return typer.Argument(
+        metavar=metavar, help=what, show_default=False, callback=check
+    )
+
+
+def _check_there(path: Path, *, folder: bool) -> None:
+    """Refuse a path at which no table is; a sheet of a workbook may be named."""
+    file, _ = split_sheet(path)
+    if not file.exists():
+        raise typer.BadParameter(f"File {str(path)!r} does not exist.")
+    if file.is_dir() and not folder:
+        raise typer.BadParameter(f"File {str(path)!r} is a directory.")
+    if not os.access(file, os.R_OK):
+        raise typer.BadParameter(f"File {str(path)!r} is not readable.")
 
 
 def _of_tables(what: str, *names: str, **more: Any) -> Any:
@@ -42,7 +63,13 @@ def _column(what: str) -> Any:
 
 
 PointsFile = Annotated[
-    Path, table_file("POINTS", "Table of points: a CSV, TSV, Parquet or Arrow file.")
+    Path,
+    table_file(
+        "POINTS",
+        "Table of points: a CSV, TSV, Excel, Parquet, Arrow, .npy or .npz file, or a "
+        "folder of images.",
+        folder=True,
+    ),
 ]
 PairsFiles = Annotated[
     list[Path],
@@ -61,6 +88,15 @@ FirstRow = Annotated[
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only warnings, on standard error.")
+]
+Embed = Annotated[
+    str | None,
+    _of_tables(
+        "What makes numbers of texts or images: timm:NAME, sentence-transformers:NAME, "
+        "or module:function, a function of your own. It is stored with the model.",
+        metavar="NAME",
+        show_default="our own descriptors of images",
+    ),
 ]
 Seed = Annotated[
     int,
@@ -120,6 +156,7 @@ def _reading(
             show_default=False,
         ),
     ] = None,
+    embed: Embed = None,
 ) -> dict[str, Any]:
     """Return how tables are to be read, as arguments of `read_answers`."""
     return dict(locals()) | {"key": key or []}

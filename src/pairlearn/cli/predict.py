@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.cli.describing import ForModel
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.cells import looks_like_formula, shown
 from pairlearn.files.tables.columns import (
@@ -64,6 +65,7 @@ def predict_table(
     out: Path,
     *,
     id: str | None = None,  # noqa: A002 - the user's word for it
+    embed: str | None = None,
     chunk: int = CHUNK_ROWS,
     step: Callable[[int], None] = lambda _: None,
 ) -> Predicted:
@@ -82,6 +84,8 @@ def predict_table(
         The table, and where to write: .csv, .tsv or .parquet.
     id : str, optional
         The column of the ids; None: as it was when the model was made, or by name.
+    embed : str, optional
+        The name of an embedding that the user gave.
     chunk : int
         Rows of a part.
     step : callable
@@ -102,7 +106,8 @@ def predict_table(
     found.counts = dict.fromkeys(classes, 0)
     wanted = wanted_columns(model, about)
     known = _categories(model)
-    parts = read_chunks(points, chunk)
+    for_model = ForModel(about, embed)
+    parts = map(for_model, read_chunks(points, chunk))
     first = next(parts)
     found.notes += first.notes
     column = _id_column(first, id, about, found, wanted)
@@ -300,9 +305,11 @@ def _notes_on_formulas(n_ids: int, name: str, classes: list[str]) -> list[str]:
     return [note]
 
 
-def points_for_model(model: Any, about: dict[str, Any], path: Path) -> Any:
+def points_for_model(
+    model: Any, about: dict[str, Any], path: Path, embed: str | None = None
+) -> Any:
     """Return a table of points as a frame with the columns that a model needs."""
-    table = read_table(path)
+    table = ForModel(about, embed)(read_table(path))
     frame = frame_for_model(table, wanted_columns(model, about))
     with placing_errors(table):
         model.predict(frame.iloc[:1])

@@ -25,6 +25,7 @@ from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.purposes import AUDIT, PURPOSE, QUESTION, ROUND
 from pairlearn.files.tables.reading import read_table
+from pairlearn.files.tables.vector_cells import VectorCells
 from pairlearn.system.writing import write_files
 
 if TYPE_CHECKING:
@@ -200,7 +201,13 @@ def ask_tables(
         )
     else:
         table = read_table(points)
-        found = read_points(table, reading["id"], first_row=reading["first_row"])
+        found = read_points(
+            table,
+            reading["id"],
+            first_row=reading["first_row"],
+            embed=reading.get("embed"),
+            step=reading.get("step"),
+        )
         notes = table.notes + found.notes
     notes += [column.note for column in found.columns if column.note]
     if len(found) < 2:
@@ -470,6 +477,8 @@ def write_questions(found: Round, out: Path, *, blind: bool = False) -> list[Pat
     columns: dict[str, list[str]] = {QUESTION: names} if blind else {}
     columns |= {"left": sides[0], "right": sides[1]}
     for name, cells in points.features.items():
+        if isinstance(cells, VectorCells):
+            continue  # nobody can tell anything by hundreds of numbers
         for side, some in zip(("left", "right"), rows.T, strict=True):
             columns[f"{side}_{name}"] = [_text(cells[int(row)]) for row in some]
     content = [cell for name in list(columns)[2:] for cell in columns[name]]

@@ -101,7 +101,11 @@ def simulate(
         After each round.
     """
     found = read_points(
-        read_table(points), reading["id"], first_row=reading["first_row"]
+        read_table(points),
+        reading["id"],
+        first_row=reading["first_row"],
+        embed=reading.get("embed"),
+        step=reading.get("step"),
     )
     y = _labels(labels, found)
     X, ids = encode(found), found.ids.tolist()

@@ -75,7 +75,12 @@ class Interviewer:
     ) -> None:
         self._send, self._inbox = send, inbox
         settings, path = task["settings"], Path(task["points"])
-        points = read_points(path, settings["id"], first_row=settings["first_row"])
+        points = read_points(
+            path,
+            settings["id"],
+            first_row=settings["first_row"],
+            embed=settings.get("embed"),
+        )
         if len(points) < 2:
             raise TableError(f"{path.name} holds one point; a question needs two")
         self._ids = [str(each) for each in points.ids]

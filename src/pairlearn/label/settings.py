@@ -15,6 +15,7 @@ __all__ = ["DEFAULTS", "OVERLAP", "settled"]
 DEFAULTS: dict[str, Any] = {
     "id": None,
     "first_row": None,
+    "embed": None,
     "kinds": 2,
     "audits": 0.2,
     "noise": "auto",
@@ -67,6 +68,12 @@ def settled(
     if kept is None:
         return DEFAULTS | plain
     whole = DEFAULTS | dict(kept)
+    if whole["embed"] is not None and "embed" not in plain:
+        # A file that somebody else made gets no function called by its word alone.
+        raise StoreError(
+            f"{name} was begun with --embed {_shown(whole['embed'])}; say so again, if "
+            "you know what that is"
+        )
     for option, value in plain.items():
         if value != whole[option]:
             flag = "--" + option.replace("_", "-")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pairlearn.files.tables.cells import id_of
+from pairlearn.files.tables.vector_cells import VectorCells
 from pairlearn.files.media import Folder, kind_of_name
 from pairlearn.label.web.replies import to_json
 
@@ -75,8 +76,14 @@ class Things:
         self.name = path.name
         self.id_column = points.id_column
         self.ids: Sequence[str] = points.ids.tolist()
-        self._folder = Folder(path.parent)
-        self._cells = list(points.features.values())
+        self._folder = Folder(path if path.is_dir() else path.parent)
+        # Nobody can tell anything by a vector of numbers.
+        features = {
+            name: cells
+            for name, cells in points.features.items()
+            if not isinstance(cells, VectorCells)
+        }
+        self._cells = list(features.values())
         about = {column.name: column for column in points.columns}
         self.columns = [
             Shown(
@@ -85,7 +92,7 @@ class Things:
                 _range(about[name]),
                 about[name].kind == "left out" or None,
             )
-            for name, cells in points.features.items()
+            for name, cells in features.items()
         ]
         self._ready: dict[int, bytes] = {}
         self._size = 0

@@ -62,8 +62,9 @@ class Column:
     ----------
     name : str
         Its name.
-    kind : {"numbers", "dates", "categories", "vector", "image", "embedded", "left out"}
-        What it is.
+    kind : str
+        What it is: "numbers", "dates", "categories", "vector", "image", "embedded
+        images", "embedded texts" or "left out".
     form : str
         How numbers or dates are written, or the name of an embedding; else empty.
     how : str

@@ -264,4 +264,6 @@ def _vectors_of(column: Column) -> VectorColumn | None:
         return VectorColumn()
     if column.kind == "image":
         return ImageColumn()
-    return EmbeddedColumn(column.form) if column.kind == "embedded" else None
+    if column.kind.startswith("embedded "):
+        return EmbeddedColumn(column.form)
+    return None

@@ -17,6 +17,7 @@ from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.checksum import check_checksum
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.make_cells import cells_of, join
+from pairlearn.files.tables.sheets import EXCEL_SUFFIXES, split_sheet
 from pairlearn.files.tables.text_file import open_text
 
 if TYPE_CHECKING:
@@ -25,12 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Table", "TableError", "frame_of", "read_chunks", "read_table"]
-__all__ += ["split_sheet"]
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 ARROW_SUFFIXES = (".parquet", ".feather", ".arrow", ".ipc")
 ARRAY_SUFFIXES = (".npy", ".npz")
-EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 # What `pairlearn label` writes.
 STORE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 # Rows that are in memory at a time when a table is read in parts.
@@ -147,22 +146,6 @@ def _parts_of(path: Path, n_rows: int) -> Iterator[Table]:
             f"{', '.join(known)} files and from folders of images, and "
             f"answers from {', '.join(STORE_SUFFIXES)} files of pairlearn label"
         )
-
-
-def split_sheet(path: Path) -> tuple[Path, str | None]:
-    """Return the file of a table, and the sheet of a workbook if one is named.
-
-    Examples
-    --------
-    >>> split_sheet(Path("book.xlsx:pairs"))
-    (PosixPath('book.xlsx'), 'pairs')
-    """
-    if not path.exists():
-        for suffix in EXCEL_SUFFIXES:
-            before, mark, sheet = path.name.rpartition(f"{suffix}:")
-            if mark and sheet:
-                return path.with_name(before + suffix), sheet
-    return path, None
 
 
 def _read_folder(path: Path, n_rows: int) -> Iterator[Table]:

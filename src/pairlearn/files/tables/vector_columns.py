@@ -82,13 +82,12 @@ def describe_vectors(
             how = f"images, described by size, colours and gradients{_gaps(features[name])}"
             values = Deferred("image", features[name], "", table.folder, step)
             found[name] = ("image", "", how, "", 0.0, values)
-    for name in embedded:
-        assert embed is not None
+    for name in embedded if embed is not None else ():
         what_cells = "images" if name in images else "texts"
         how = f"{what_cells}, embedded by {embed}{_gaps(features[name])}"
-        below = table.folder if name in images else None
-        values = Deferred("embedded", features[name], embed, below, step)
-        found[name] = ("embedded", embed, how, "", 0.0, values)
+        kind = f"embedded {what_cells}"
+        values = Deferred(kind, features[name], embed, table.folder, step)
+        found[name] = (kind, embed, how, "", 0.0, values)
     return found
 
 

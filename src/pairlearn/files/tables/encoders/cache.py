@@ -119,7 +119,8 @@ class VectorCache:
             content = path.read_bytes()
             if _hash(content) != path.stem:
                 return
-            rows: Any = np.load(io.BytesIO(content), allow_pickle=False)
+            # Mapped, so that what is not asked for takes no memory.
+            rows: Any = np.load(path, mmap_mode="r", allow_pickle=False)
             if rows.dtype != _kind(rows.dtype["vector"].shape[0]):
                 return
         except (OSError, ValueError, KeyError, IndexError, EOFError):

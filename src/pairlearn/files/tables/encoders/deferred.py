@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.files.tables.encoders.embedding import embed
+from pairlearn.files.tables.encoders.embedding import Embedding
 from pairlearn.files.tables.encoders.images import describe_file, feature_names
 from pairlearn.files.media import Folder
-from pairlearn.files.tables.cells import is_missing, shown
-from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.cells import is_missing
 from pairlearn.files.tables.vector_cells import VectorCells
 
 if TYPE_CHECKING:
@@ -37,16 +36,16 @@ class Deferred:
 
     Parameters
     ----------
-    kind : {"vector", "image", "embedded"}
-        What the cells are to be: vectors already, images that are described, or texts
-        or images that are embedded.
+    kind : {"vector", "image", "embedded images", "embedded texts"}
+        What the cells are: vectors already, images that are described, or images or
+        texts that are embedded.
     cells : sequence
         The cells.
-    form : str
-        The name of the embedding.
+    name : str
+        The name of the embedding, which the user gave.
     folder : Path or None
-        Where images are; None: the cells are texts.
-    step : callable
+        Where images are.
+    step : callable or None
         Told how many of how many are done.
     """
 
@@ -54,36 +53,36 @@ class Deferred:
         self,
         kind: str,
         cells: Sequence[Any],
-        form: str = "",
+        name: str = "",
         folder: Path | None = None,
         step: Callable[[int, int], None] | None = None,
     ) -> None:
-        self._args = (kind, cells, form, folder, step)
+        self._args = (kind, cells, name, folder, step)
 
     @cached_property
     def cells(self) -> VectorCells:
         """The vectors."""
-        kind, cells, form, folder, step = self._args
-        return vectors_of(kind, cells, form, folder, step=step)
+        kind, cells, name, folder, step = self._args
+        embedding = Embedding(name) if name else None
+        return vectors_of(kind, cells, embedding, folder, step=step)
 
 
 def vectors_of(
     kind: str,
     cells: Sequence[Any],
-    form: str = "",
+    embedding: Embedding | None = None,
     folder: Path | None = None,
     *,
-    named_by_user: bool = True,
     step: Callable[[int, int], None] | None = None,
 ) -> VectorCells:
     """Return the cells of a column as vectors.
 
     Parameters
     ----------
-    kind, cells, form, folder, step
+    kind, cells, folder, step
         As for `Deferred`.
-    named_by_user : bool
-        Whether the user gave the name of the embedding now, and not a model file.
+    embedding : Embedding or None
+        What makes vectors of what is embedded.
 
     Returns
     -------
@@ -91,16 +90,12 @@ def vectors_of(
     """
     if isinstance(cells, VectorCells):
         return cells
-    if kind == "vector":
-        raise TableError(f"a vector of numbers is needed, and not {shown(cells[0])}")
     texts = [None if is_missing(cell) else str(cell) for cell in cells]
-    root = None if folder is None else Folder(folder)
     step = step or _nobody
-    if kind == "image":
-        return VectorCells(_described(texts, root or Folder(), step))
-    return VectorCells(
-        embed(texts, form, folder=root, named_by_user=named_by_user, step=step)
-    )
+    below = None if kind == "embedded texts" else Folder(folder)
+    if embedding is not None:
+        return VectorCells(embedding(texts, below, step))
+    return VectorCells(_described(texts, below or Folder(), step))
 
 
 def _described(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pairlearn.files.tables.encoders.embedders import Embedder
     from pairlearn.files.media import Folder
 
-__all__ = ["EmbeddedColumn", "embed"]
+__all__ = ["EmbeddedColumn", "Embedding"]
 
 # Vectors that may be lost if the power fails, or the command is stopped by force.
 _AT_RISK = 256
@@ -53,50 +53,63 @@ class EmbeddedColumn(VectorColumn):
         )
 
 
-def embed(
-    cells: Sequence[str | None],
-    name: str,
-    *,
-    folder: Folder | None = None,
-    named_by_user: bool = True,
-    step: Callable[[int, int], None] = lambda *_: None,
-) -> Floats:
-    """Return vectors of texts, or of images.
+class Embedding:
+    """An embedding that is loaded, and the vectors that it has made before.
 
     Parameters
     ----------
-    cells : sequence of str or None
-        Texts, or paths of images; None where there is nothing.
     name : str
-        The name of the embedding, as after --embed.
-    folder : Folder or None
-        Where images are; None: the cells are texts.
+        Its name, as after --embed.
     named_by_user : bool
         Whether the user gave the name now, and not a model file.
-    step : callable
-        Told how many of how many are done.
-
-    Returns
-    -------
-    ndarray of float32, of shape (n_cells, n_numbers)
-        NaN where there is nothing.
     """
-    embedder = load_embedder(name, named_by_user=named_by_user)
-    what = "texts" if folder is None else "images"
-    kept = VectorCache(f"{embedder.name} {embedder.version} {what}")
-    keys = [None if cell is None else _key(cell, folder) for cell in cells]
-    first: dict[bytes, str] = {}
-    for key, cell in zip(keys, cells, strict=True):
-        if key is not None and cell is not None and kept.get(key) is None:
-            first.setdefault(key, cell)
-    _make(embedder, first, folder, kept, step)
-    known = [None if key is None else kept.get(key) for key in keys]
-    width = next((len(row) for row in known if row is not None), 0)
-    made = np.full((len(keys), width), np.nan, dtype=np.float32)
-    for row, vector in enumerate(known):
-        if vector is not None:
-            made[row] = vector
-    return made
+
+    def __init__(self, name: str, *, named_by_user: bool = True) -> None:
+        self._embedder = load_embedder(name, named_by_user=named_by_user)
+        self._kept: dict[str, VectorCache] = {}
+
+    def __call__(
+        self,
+        cells: Sequence[str | None],
+        folder: Folder | None = None,
+        step: Callable[[int, int], None] = lambda *_: None,
+    ) -> Floats:
+        """Return vectors of texts, or of images.
+
+        Parameters
+        ----------
+        cells : sequence of str or None
+            Texts, or paths of images; None where there is nothing.
+        folder : Folder or None
+            Where images are; None: the cells are texts.
+        step : callable
+            Told how many of how many are done.
+
+        Returns
+        -------
+        ndarray of float32, of shape (n_cells, n_numbers)
+            NaN where there is nothing.
+        """
+        kept = self._cache("texts" if folder is None else "images")
+        keys = [None if cell is None else _key(cell, folder) for cell in cells]
+        first: dict[bytes, str] = {}
+        for key, cell in zip(keys, cells, strict=True):
+            if key is not None and cell is not None and kept.get(key) is None:
+                first.setdefault(key, cell)
+        _make(self._embedder, first, folder, kept, step)
+        known = [None if key is None else kept.get(key) for key in keys]
+        width = next((len(row) for row in known if row is not None), 0)
+        made = np.full((len(keys), width), np.nan, dtype=np.float32)
+        for row, vector in enumerate(known):
+            if vector is not None:
+                made[row] = vector
+        return made
+
+    def _cache(self, what: str) -> VectorCache:
+        if what not in self._kept:
+            made_by = f"{self._embedder.name} {self._embedder.version} {what}"
+            self._kept[what] = VectorCache(made_by)
+        return self._kept[what]
 
 
 def _make(
