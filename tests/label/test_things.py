@@ -69,7 +69,7 @@ class TestKinds:
     def test_what_the_model_does_not_see_is_marked(self, pictures):
         things, _ = pictures
         unlearned = {column.name for column in things.columns if column.unlearned}
-        assert unlearned == {"picture", "sound", "page", "story"}
+        assert unlearned == {"sound", "page", "story"}
         told = notes_on_columns(things)
         assert len(told) == 1
         assert "nothing is learned from: 'picture', 'sound', 'page', 'story'" in told[0]

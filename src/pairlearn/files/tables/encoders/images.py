@@ -10,7 +10,7 @@ to a. Sums of m over cells of c x c pixels are histograms h. The descriptor is
 sqrt(h) / (|sqrt(h)| + e) over all cells: the root keeps one strong edge from deciding,
 and the length the contrast. This is done with cells of 4 and of 8 pixels. Blocks of
 cells that are scaled each by itself, as is usual elsewhere, make three to five times as
-many numbers, and models of pairs are no better for them (benchmarks/photos.py).
+many numbers, and models of pairs are no better for them (benchmarks/images.py).
 """
 
 from __future__ import annotations
