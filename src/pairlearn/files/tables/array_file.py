@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -92,7 +93,7 @@ def arrays_in(path: Path) -> tuple[dict[str, Any], list[str]]:
                 info.filename.removesuffix(".npy"): _member(archive, info, path.name)
                 for info in archive.infolist()
             }
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise TableError(
             f"{path.name} cannot be read as .npz: {str(error)[:120]}. It may be "
             "damaged, or in another format"
@@ -163,7 +164,7 @@ def _header(file: BinaryIO, name: str, size: int) -> _Header:
         version = npy.read_magic(counted)
         read = getattr(npy, _READ[version])
         shape, fortran, dtype = read(counted, max_header_size=_LONGEST_HEADER)
-    except (ValueError, KeyError, EOFError, TypeError, SyntaxError, OverflowError):
+    except Exception:  # noqa: BLE001 - NumPy reads it as Python, and raises anything
         raise TableError(
             f"{name} is no array of NumPy, or damaged; write it with numpy.save"
         ) from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
+import zlib
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ __all__ = ["excel_rows"]
 
 # A large workbook, and how far XML may be packed.
 _MOST_BYTES, _MOST_UNPACKED, _PACKED_WELL = 2**31, 2**27, 60
+_HEAD = 2000
 # Excel itself has room for no more.
 _MOST_COLUMNS = 16_384
 
@@ -59,8 +61,9 @@ def excel_rows(
         with warnings.catch_warnings():
             # Styles and extensions that openpyxl does not know do not matter here.
             warnings.simplefilter("ignore")
-            book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
-            with closing(book):
+            options = {"read_only": True, "data_only": True, "keep_links": False}
+            # Rows that are not read to the end would keep the file open.
+            with path.open("rb") as file, closing(load_workbook(file, **options)) as book:
                 yield from _rows(book, path, sheet, n_rows)
     except (TableError, GeneratorExit, PermissionError):
         raise
@@ -76,11 +79,19 @@ def _check_unpacked(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             total = sum(info.file_size for info in archive.infolist())
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError):
+            defines = any(
+                b"<!DOCTYPE" in archive.open(info).read(_HEAD)
+                for info in archive.infolist()
+                if info.filename.endswith((".xml", ".rels"))
+            )
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
         raise TableError(
             f"{path.name} is no .xlsx workbook, or it is damaged; workbooks with a "
             "password, and those of Excel before 2007, must be saved as .xlsx first"
         ) from None
+    if defines:
+        # Definitions that use each other grow without end, and no workbook has any.
+        raise TableError(f"{path.name} is no workbook that a spreadsheet has written")
     packed = max(path.stat().st_size, 1)
     if total > _MOST_BYTES or total > max(_MOST_UNPACKED, _PACKED_WELL * packed):
         raise TableError(
