@@ -58,7 +58,9 @@ class TestNames:
         assert what_it_takes("sentence-transformers:x") == "texts"
         assert what_it_takes("package.module:name") == "either"
 
-    @pytest.mark.parametrize("name", ["", "timm:", "x", "a b:c", "os;x:y", "m:f()", "a:b:c"])
+    @pytest.mark.parametrize(
+        "name", ["", "timm:", "x", "a b:c", "os;x:y", "m:f()", "a:b:c"]
+    )
     def test_others_are_refused(self, name):
         with pytest.raises(OptionError, match="must be timm:NAME"):
             what_it_takes(name)
@@ -125,7 +127,9 @@ class TestFunctions:
 
     def test_a_table_without_texts_is_refused(self, mine, tmp_path):
         (tmp_path / "p.csv").write_text("id,x\na,1\nb,2\n")
-        with pytest.raises(OptionError, match=r"p\.csv has no column of images or texts"):
+        with pytest.raises(
+            OptionError, match=r"p\.csv has no column of images or texts"
+        ):
             read_points(tmp_path / "p.csv", embed=f"{mine}:lengths").columns  # noqa: B018
 
 
@@ -153,7 +157,9 @@ class TestModelFiles:
 
         monkeypatch.setattr(socket.socket, "connect", refuse)
         for name in ("timm:resnet18", "timm:hf-hub:someone/something"):
-            with pytest.raises(TableError, match="not on this machine|cannot be loaded"):
+            with pytest.raises(
+                TableError, match="not on this machine|cannot be loaded"
+            ):
                 load_embedder(name, named_by_user=False)
 
     def test_a_column_of_raw_cells_says_what_to_do(self):

@@ -131,8 +131,11 @@ def test_entities_do_not_grow(book, tmp_path):
     with zipfile.ZipFile(book) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     name = "xl/worksheets/sheet1.xml"
-    members[name] = b"<!DOCTYPE x [" + laughs + b"]>" + members[name].replace(
-        b"<v>1</v>", b"<v>&l11;</v>", 1
+    members[name] = (
+        b"<!DOCTYPE x ["
+        + laughs
+        + b"]>"
+        + members[name].replace(b"<v>1</v>", b"<v>&l11;</v>", 1)
     )
     with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as archive:
         for member, content in members.items():

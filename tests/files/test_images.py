@@ -50,7 +50,9 @@ class TestDescriptors:
         assert np.allclose(again, np.roll(cells[::-1, ::-1], 4, axis=-1), atol=1e-5)
 
     def test_colours_are_told_and_grey_is_grey_however_it_is_stored(self):
-        red, blue = (describe_image(Image.new("RGB", (9, 9), c)) for c in ("red", "blue"))
+        red, blue = (
+            describe_image(Image.new("RGB", (9, 9), c)) for c in ("red", "blue")
+        )
         assert part(red, "redness").min() > 0.5 > part(blue, "redness").max()
         grey = picture(0, 0)
         assert np.allclose(describe_image(grey), describe_image(grey.convert("RGB")))
@@ -59,7 +61,9 @@ class TestDescriptors:
         described = describe_image(Image.new("L", (40, 10)))
         assert np.allclose(np.exp(described[:2]), (40, 10))
 
-    @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"])
+    @pytest.mark.parametrize(
+        "mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"]
+    )
     def test_all_modes_are_read(self, mode, tmp_path):
         image = picture(1, 0)
         if mode == "I;16":
@@ -188,7 +192,12 @@ def png(width, height, data=b""):
 
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return b"".join(
-        [b"\x89PNG\r\n\x1a\n", chunk(b"IHDR", head), chunk(b"IDAT", data), chunk(b"IEND", b"")]
+        [
+            b"\x89PNG\r\n\x1a\n",
+            chunk(b"IHDR", head),
+            chunk(b"IDAT", data),
+            chunk(b"IEND", b""),
+        ]
     )
 
 

@@ -48,7 +48,10 @@ class TestNpy:
     @pytest.mark.parametrize(
         ("array", "message"),
         [
-            (np.array([{"a": 1}], dtype=object), "Python objects, which could run code"),
+            (
+                np.array([{"a": 1}], dtype=object),
+                "Python objects, which could run code",
+            ),
             (np.zeros(3), r"shape \(3,\) of float64; points are"),
             (np.zeros((2, 2, 2)), "points are an array"),
             (np.zeros((2, 2), complex), "points are an array"),
@@ -158,7 +161,9 @@ class TestParquet:
         assert encoded.tolist() == [[1, 2, 0], [3, 5.5, 1], [3, 5.5, 0], [5, 9, 0]]
 
     def test_vectors_of_several_lengths_are_refused(self, tmp_path):
-        parquet.write_table(pa.table({"v": [[1.0], [1.0, 2.0]]}), tmp_path / "x.parquet")
+        parquet.write_table(
+            pa.table({"v": [[1.0], [1.0, 2.0]]}), tmp_path / "x.parquet"
+        )
         with pytest.raises(TableError, match="row 2: vectors must be of one length"):
             read_table(tmp_path / "x.parquet")
 

@@ -20,7 +20,16 @@ from pairlearn.files.tables.sheets import split_sheet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Embed", "FirstRow", "Id", "ModelFile", "PairsFiles", "PointsFile", "Quiet", "Seed"]
+__all__ = [
+    "Embed",
+    "FirstRow",
+    "Id",
+    "ModelFile",
+    "PairsFiles",
+    "PointsFile",
+    "Quiet",
+    "Seed",
+]
 __all__ += ["class_names", "kinds", "noise_rates", "reads_tables", "table_file"]
 
 MOST_KINDS = 60

@@ -340,5 +340,9 @@ _CHECKS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 }
 _CHECKS |= {
     f"pairlearn.files.tables.encoders.{name}": _fits_numbers
-    for name in ("embedding.EmbeddedColumn", "images.ImageColumn", "vectors.VectorColumn")
+    for name in (
+        "embedding.EmbeddedColumn",
+        "images.ImageColumn",
+        "vectors.VectorColumn",
+    )
 }

@@ -84,7 +84,9 @@ class Column:
     how: str
     note: str = ""
     lone: float = 0.0
-    values: Floats | Categories | Deferred | None = field(default=None, compare=False, repr=False)
+    values: Floats | Categories | Deferred | None = field(
+        default=None, compare=False, repr=False
+    )
 
 
 def describe_columns(

@@ -63,7 +63,10 @@ def excel_rows(
             warnings.simplefilter("ignore")
             options = {"read_only": True, "data_only": True, "keep_links": False}
             # Rows that are not read to the end would keep the file open.
-            with path.open("rb") as file, closing(load_workbook(file, **options)) as book:
+            with (
+                path.open("rb") as file,
+                closing(load_workbook(file, **options)) as book,
+            ):
                 yield from _rows(book, path, sheet, n_rows)
     except (TableError, GeneratorExit, PermissionError):
         raise
@@ -141,7 +144,12 @@ def _rows(book: Any, path: Path, sheet: str | None, n_rows: int) -> Iterator[Any
         part.append(cells[:width] + [None] * (width - len(cells)))
         lines.append(number)
         if len(part) == n_rows:
-            yield header, [list(column) for column in zip(*part, strict=True)], lines, []
+            yield (
+                header,
+                [list(column) for column in zip(*part, strict=True)],
+                lines,
+                [],
+            )
             part, lines = [], []
     if part:
         yield header, [list(column) for column in zip(*part, strict=True)], lines, []
