@@ -158,7 +158,7 @@ class TestModelFiles:
         monkeypatch.setattr(socket.socket, "connect", refuse)
         for name in ("timm:resnet18", "timm:hf-hub:someone/something"):
             with pytest.raises(
-                TableError, match="not on this machine|cannot be loaded"
+                TableError, match=r"not on this machine|cannot be loaded"
             ):
                 load_embedder(name, named_by_user=False)
 

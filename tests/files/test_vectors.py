@@ -128,10 +128,8 @@ class TestNpz:
         with pytest.raises(TableError, match=r"cannot be read as \.npz"):
             read_table(path)
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            with archive.open("a.npy", "w") as file:
-                for _ in range(5):
-                    file.write(bytes(2**20))
-        with pytest.raises(TableError, match="would unpack to 0.0 GiB"):
+            archive.writestr("a.npy", bytes(5 * 2**20))
+        with pytest.raises(TableError, match="would unpack to"):
             read_table(path)
 
 

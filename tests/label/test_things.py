@@ -10,10 +10,10 @@ import pytest
 from pyarrow import parquet
 
 from pairlearn.cli.labelling import notes_on_columns
-from pairlearn.files.tables.cell_columns import Cells
-from pairlearn.files.tables.points import read_points
 from pairlearn.files import media
 from pairlearn.files.media import Folder
+from pairlearn.files.tables.cell_columns import Cells
+from pairlearn.files.tables.points import read_points
 from pairlearn.label.things import LONGEST_CELL, Things
 from tests.support.fake_desk import Site
 

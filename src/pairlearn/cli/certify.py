@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pairlearn.cli.describing import ForModel
 from pairlearn.cli.judging import (
     BY_NATURE,
     assumed_noise,
@@ -18,7 +19,6 @@ from pairlearn.cli.judging import (
     one_group_error,
     warnings_as_notes,
 )
-from pairlearn.cli.describing import ForModel
 from pairlearn.cli.predict import frame_for_model, placing_errors, wanted_columns
 from pairlearn.cli.training_points import (
     find_equal_rows,

@@ -205,9 +205,11 @@ def predict(
     The table needs the columns that the model was trained with, in any
     order; other columns are ignored. It is read in parts, so it may be larger
     than memory. A model made with --embed needs the option again only if it
-    names a function of your own, or something that must be downloaded. OUT has one row per point: its id, its class, and the
-    probability of each class. Ids are written as they are, even if they
-    begin with = or @, which a spreadsheet would read as a formula.
+    names a function of your own, or something that must be downloaded.
+
+    OUT has one row per point: its id, its class, and the probability of each
+    class. Ids are written as they are, even if they begin with = or @, which a
+    spreadsheet would read as a formula.
 
     Example:
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pairlearn.files.media import Folder, kind_of_name
 from pairlearn.files.tables.cells import id_of
 from pairlearn.files.tables.vector_cells import VectorCells
-from pairlearn.files.media import Folder, kind_of_name
 from pairlearn.label.web.replies import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pairlearn.files.media import OpenFile
     from pairlearn.files.tables.column_kinds import Column
     from pairlearn.files.tables.points import Points
-    from pairlearn.files.media import OpenFile
 
 __all__ = ["LONGEST_CELL", "Shown", "Things"]
 

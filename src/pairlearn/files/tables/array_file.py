@@ -164,7 +164,7 @@ def _header(file: BinaryIO, name: str, size: int) -> _Header:
         version = npy.read_magic(counted)
         read = getattr(npy, _READ[version])
         shape, fortran, dtype = read(counted, max_header_size=_LONGEST_HEADER)
-    except Exception:  # noqa: BLE001 - NumPy reads it as Python, and raises anything
+    except Exception:
         raise TableError(
             f"{name} is no array of NumPy, or damaged; write it with numpy.save"
         ) from None

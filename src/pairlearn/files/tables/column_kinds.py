@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pairlearn.files.tables.encoders.deferred import Deferred
 from pairlearn.files.tables.cell_columns import HEAD
 from pairlearn.files.tables.cells import shown, text_of
+from pairlearn.files.tables.encoders.deferred import Deferred
 from pairlearn.files.tables.errors import TableError
-from pairlearn.files.tables.vector_columns import describe_vectors
 from pairlearn.files.tables.number_formats import (
     choose_number_style,
     common_decimal_sign,
     parse_column,
     share_of_lone_groups,
 )
+from pairlearn.files.tables.vector_columns import describe_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

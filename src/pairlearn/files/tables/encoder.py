@@ -17,11 +17,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from pairlearn.files.tables.encoders.images import ImageColumn
-from pairlearn.files.tables.encoders.embedding import EmbeddedColumn
-from pairlearn.files.tables.encoders.vectors import VectorColumn
 from pairlearn.files.tables.cell_error import CellError
 from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of
+from pairlearn.files.tables.encoders.embedding import EmbeddedColumn
+from pairlearn.files.tables.encoders.images import ImageColumn
+from pairlearn.files.tables.encoders.vectors import VectorColumn
 from pairlearn.files.tables.make_cells import cells_of
 
 if TYPE_CHECKING:

@@ -25,6 +25,8 @@ __all__ = ["excel_rows"]
 # A large workbook, and how far XML may be packed.
 _MOST_BYTES, _MOST_UNPACKED, _PACKED_WELL = 2**31, 2**27, 60
 _HEAD = 2000
+# What stands in a cell whose formula has no value, without a mark behind it.
+_ERRORS = ("#N/A", "#DIV/0", "#NAME", "#NULL", "#NUM", "#REF", "#VALUE", "#SPILL")
 # Excel itself has room for no more.
 _MOST_COLUMNS = 16_384
 
@@ -70,7 +72,7 @@ def excel_rows(
                 yield from _rows(book, path, sheet, n_rows)
     except (TableError, GeneratorExit, PermissionError):
         raise
-    except Exception as problem:  # noqa: BLE001 - openpyxl raises anything
+    except Exception as problem:
         first = str(problem).strip().partition("\n")[0][:120].rstrip(".")
         raise TableError(
             f"{path.name} cannot be read as an Excel workbook: it is damaged, or of "
@@ -183,8 +185,3 @@ def _cell(cell: Any) -> Any:
     if isinstance(cell, time | timedelta):
         return str(cell)
     return cell
-
-
-_ERRORS = frozenset(
-    "#N/A #DIV/0 #NAME #NULL #NUM #REF #VALUE #SPILL #CALC #GETTING_DATA".split()
-)

@@ -6,8 +6,8 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from pairlearn.files.tables.encoders.image_files import ENDINGS, is_readable_name
 from pairlearn.files.media import Folder
+from pairlearn.files.tables.encoders.image_files import ENDINGS, is_readable_name
 from pairlearn.files.tables.errors import TableError
 
 if TYPE_CHECKING:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["EXCEL_SUFFIXES", "split_sheet"]
 
@@ -14,6 +17,7 @@ def split_sheet(path: Path) -> tuple[Path, str | None]:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> path, sheet = split_sheet(Path("book.xlsx:pairs"))
     >>> path.name, sheet
     ('book.xlsx', 'pairs')

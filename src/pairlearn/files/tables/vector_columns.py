@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.files.media import Folder
+from pairlearn.files.tables.cells import is_missing
 from pairlearn.files.tables.encoders.deferred import Deferred
 from pairlearn.files.tables.encoders.embedders import what_it_takes
 from pairlearn.files.tables.encoders.image_files import is_readable_name
-from pairlearn.files.media import Folder
-from pairlearn.files.tables.cells import is_missing
 from pairlearn.files.tables.errors import OptionError
 from pairlearn.files.tables.vector_cells import VectorCells
 
@@ -79,7 +79,8 @@ def describe_vectors(
         )
     for name in images:
         if name not in embedded:
-            how = f"images, described by size, colours and gradients{_gaps(features[name])}"
+            gaps = _gaps(features[name])
+            how = f"images, described by size, colours and gradients{gaps}"
             values = Deferred("image", features[name], "", table.folder, step)
             found[name] = ("image", "", how, "", 0.0, values)
     for name in embedded if embed is not None else ():

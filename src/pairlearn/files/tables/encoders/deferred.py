@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.files.tables.encoders.embedding import Embedding
-from pairlearn.files.tables.encoders.images import describe_file, feature_names
 from pairlearn.files.media import Folder
 from pairlearn.files.tables.cells import is_missing
+from pairlearn.files.tables.encoders.embedding import Embedding
+from pairlearn.files.tables.encoders.images import describe_file, feature_names
 from pairlearn.files.tables.vector_cells import VectorCells
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,7 +148,7 @@ def load_embedder(name: str, *, named_by_user: bool) -> Embedder:
         raise TableError(f"--embed {name}: {needs}") from None
     except TableError:
         raise
-    except Exception as problem:  # noqa: BLE001 - anything may be wrong with a model
+    except Exception as problem:
         first = str(problem).strip().partition("\n")[0][:200].rstrip(".")
         hint = "" if named_by_user else f". To have it downloaded, say --embed {name}"
         raise TableError(
@@ -259,6 +258,6 @@ def _function(name: str) -> Embedder:
     if not callable(function):
         raise TableError(f"--embed {name}: {module_name} has no function {called}")
     source = getattr(module, "__file__", None)
-    code = Path(source).read_bytes() if source and os.path.exists(source) else b""
+    code = Path(source).read_bytes() if source and Path(source).exists() else b""
     version = f"{getattr(module, '__version__', '')} {hashlib.sha256(code).hexdigest()}"
     return Embedder(name, version, function)

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.files.tables.cell_error import CellError
 from pairlearn.files.tables.encoders.cache import VectorCache, key_of
 from pairlearn.files.tables.encoders.embedders import load_embedder
 from pairlearn.files.tables.encoders.image_files import opened, read_image
 from pairlearn.files.tables.encoders.vectors import VectorColumn
-from pairlearn.files.tables.cell_error import CellError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pairlearn.data.types import Floats
-    from pairlearn.files.tables.encoders.embedders import Embedder
     from pairlearn.files.media import Folder
+    from pairlearn.files.tables.encoders.embedders import Embedder
 
 __all__ = ["EmbeddedColumn", "Embedding"]
 

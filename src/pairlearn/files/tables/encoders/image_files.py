@@ -147,7 +147,7 @@ def read_image(file: BinaryIO, name: str, side: int) -> Any:
         raise
     except Image.DecompressionBombError:
         raise _too_large(name, "more than 170 million pixels") from None
-    except Exception as problem:  # noqa: BLE001 - decoders raise anything
+    except Exception as problem:
         first = str(problem).strip().partition("\n")[0][:120].rstrip(".")
         raise ImageError(
             f"{shown(name)} cannot be read as {kind}: it is damaged or cut off "

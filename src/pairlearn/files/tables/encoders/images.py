@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.files.tables.encoders.image_files import ImageError, opened, read_image
-from pairlearn.files.tables.encoders.vectors import VectorColumn
 from pairlearn.files.media import Folder
 from pairlearn.files.tables.cell_error import CellError
+from pairlearn.files.tables.encoders.image_files import ImageError, opened, read_image
+from pairlearn.files.tables.encoders.vectors import VectorColumn
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats
