@@ -25,7 +25,6 @@ from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.purposes import AUDIT, PURPOSE, QUESTION, ROUND
 from pairlearn.files.tables.reading import read_table
-from pairlearn.files.tables.vector_cells import VectorCells
 from pairlearn.system.writing import write_files
 
 if TYPE_CHECKING:
@@ -476,9 +475,7 @@ def write_questions(found: Round, out: Path, *, blind: bool = False) -> list[Pat
     purposes = [[q.purpose for q in questions], [str(found.number)] * len(questions)]
     columns: dict[str, list[str]] = {QUESTION: names} if blind else {}
     columns |= {"left": sides[0], "right": sides[1]}
-    for name, cells in points.features.items():
-        if isinstance(cells, VectorCells):
-            continue  # nobody can tell anything by hundreds of numbers
+    for name, cells in points.features_to_show.items():
         for side, some in zip(("left", "right"), rows.T, strict=True):
             columns[f"{side}_{name}"] = [_text(cells[int(row)]) for row in some]
     content = [cell for name in list(columns)[2:] for cell in columns[name]]

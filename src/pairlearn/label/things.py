@@ -9,7 +9,6 @@ import numpy as np
 
 from pairlearn.files.media import Folder, kind_of_name
 from pairlearn.files.tables.cells import id_of
-from pairlearn.files.tables.vector_cells import VectorCells
 from pairlearn.label.web.replies import to_json
 
 if TYPE_CHECKING:
@@ -77,12 +76,7 @@ class Things:
         self.id_column = points.id_column
         self.ids: Sequence[str] = points.ids.tolist()
         self._folder = Folder(path if path.is_dir() else path.parent)
-        # Nobody can tell anything by a vector of numbers.
-        features = {
-            name: cells
-            for name, cells in points.features.items()
-            if not isinstance(cells, VectorCells)
-        }
+        features = points.features_to_show
         self._cells = list(features.values())
         about = {column.name: column for column in points.columns}
         self.columns = [

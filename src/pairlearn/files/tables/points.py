@@ -11,6 +11,7 @@ from pairlearn.files.tables.columns import column_named, find_id, ids_in
 from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.image_folder import rows_by_other_names
 from pairlearn.files.tables.reading import Table, read_table
+from pairlearn.files.tables.vector_cells import VectorCells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -91,6 +92,15 @@ class Points:
             name: cells
             for name, cells in self.table.columns.items()
             if name not in (self.id_column, self.group_column)
+        }
+
+    @property
+    def features_to_show(self) -> dict[str, Cells]:
+        """The same without vectors of numbers, by which nobody can tell anything."""
+        return {
+            name: cells
+            for name, cells in self.features.items()
+            if not isinstance(cells, VectorCells)
         }
 
     @cached_property
