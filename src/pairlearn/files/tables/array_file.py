@@ -187,7 +187,7 @@ class _Counted:
     def __init__(self, file: BinaryIO) -> None:
         self._file, self.n_read = file, 0
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = -1, /) -> bytes:
         content = self._file.read(size)
         self.n_read += len(content)
         return content

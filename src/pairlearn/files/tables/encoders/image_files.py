@@ -85,8 +85,9 @@ def opened(folder: Folder, name: str) -> Iterator[BinaryIO]:
     found = folder.open(name)
     if found is None:
         raise ImageError(f"{shown(name)} cannot be read: {_why_not(folder, name)}")
-    with found.file, io.BufferedReader(found.file) as file:  # type: ignore[arg-type]
-        yield file
+    with found.file as file:
+        content = file.read()
+    yield io.BytesIO(content)
 
 
 def _why_not(folder: Folder, name: str) -> str:
