@@ -140,8 +140,8 @@ class TestMalformed:
             read('id,x\n1,"' + "y" * 10_000_000 + '"\n')
 
     def test_unknown_endings_are_listed(self, read, tmp_path):
-        with pytest.raises(TableError, match=r"\.xlsx; tables are read from \.csv"):
-            read("x", "points.xlsx")
+        with pytest.raises(TableError, match=r"\.ods; tables are read from \.csv"):
+            read("x", "points.ods")
         with pytest.raises(TableError, match="ends in nothing"):
             read("x", "points")
         with pytest.raises(TableError, match="folder"):
@@ -220,7 +220,7 @@ class TestArrow:
 
     def test_nested_columns_are_refused(self, tmp_path):
         path = tmp_path / "points.parquet"
-        pq.write_table(pa.table({"id": [1], "v": [[1.0, 2.0]]}), path)
+        pq.write_table(pa.table({"id": [1], "v": [["a", "b"]]}), path)
         with pytest.raises(TableError, match="column 'v' holds lists"):
             read_table(path)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pairlearn.cli.describing import ForModel
 from pairlearn.cli.errors_before import error_before
 from pairlearn.cli.judging import (
     BY_NATURE,
@@ -195,7 +196,8 @@ def certify_answers(
         confidence = live_confidence(confidence, n_looks)
     notes = answered.notes
     table = answered.points.table
-    frame = frame_for_model(table, wanted_columns(model, about))
+    for_model = ForModel(about, answered.points.embed, answered.points.step)
+    frame = frame_for_model(for_model(table), wanted_columns(model, about))
     everything, t = answered.with_unsure
     given = Pairs(frame, everything.index)
     known, equal = _known(model, about, answered, given)

@@ -162,13 +162,14 @@ def fit(
         rate = options.noise_rates(noise)
         with Progress(quiet=quiet) as progress:
             progress.step("starting")
+            from pairlearn.cli.describing import counting
             from pairlearn.cli.fit import FitOptions, fit_tables
             from pairlearn.cli.quick_imports import import_skops
 
             summary, about = fit_tables(
                 points,
                 pairs,
-                reading,
+                reading | {"step": counting(progress.step)},
                 FitOptions(
                     names,
                     largest,
@@ -211,15 +212,19 @@ def predict(
     ],
     id: options.Id = None,  # noqa: A002 - the user's word for it
     delimiter: options.Delimiter = None,
+    embed: options.Embed = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Predict the class of each point of a table, with probabilities.
 
     The table needs the columns that the model was trained with, in any
     order; other columns are ignored. It is read in parts, so it may be larger
-    than memory. OUT has one row per point: its id, its class, and the
-    probability of each class. Ids are written as they are, even if they
-    begin with = or @, which a spreadsheet would read as a formula.
+    than memory. A model made with --embed needs the option again only if it
+    names a function of your own, or something that must be downloaded.
+
+    OUT has one row per point: its id, its class, and the probability of each
+    class. Ids are written as they are, even if they begin with = or @, which a
+    spreadsheet would read as a formula.
 
     Example:
 
@@ -242,6 +247,7 @@ def predict(
                 id=id,
                 step=progress.points,
                 delimiter=delimiter,
+                embed=embed,
             )
             written.append(out)
         found.notes = notes + found.notes
@@ -324,7 +330,9 @@ def certify(
         with Progress(quiet=quiet) as progress:
             fitted, about, notes = _load(model, progress)
             from pairlearn.cli.certify import certify_tables
+            from pairlearn.cli.describing import counting
 
+            reading["step"] = counting(progress.step)
             if reading["id"] is None and about.get("id") is not None:
                 reading["id"] = _if_column(points, about["id"], reading)
             elif reading["id"] is None and reading["first_row"] is None:
@@ -359,9 +367,11 @@ def explain(
         options.table_file(
             "[POINTS]",
             "Points to measure the importance with; by default, as fit measured it.",
+            folder=True,
         ),
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many columns to list.")] = 30,
+    embed: options.Embed = None,
     seed: options.Seed = 0,
     delimiter: options.Delimiter = None,
 ) -> None:
@@ -403,7 +413,7 @@ def explain(
                 from pairlearn.cli.predict import points_for_model
 
                 progress.step("shuffling columns")
-                frame = points_for_model(fitted, about, points, delimiter)
+                frame = points_for_model(fitted, about, points, delimiter, embed)
                 shares = changes_of_side(fitted, frame, seed)
                 words = words_of_groups(fitted, frame, text_columns(about), seed)
             elif about.get("importance"):
@@ -478,7 +488,9 @@ def check(
         with Progress() as progress:
             progress.step("reading the tables")
             from pairlearn.cli.check import check_tables
+            from pairlearn.cli.describing import counting
 
+            reading["step"] = counting(progress.step)
             found = check_tables(
                 points, pairs, reading, most=most, suspicious=suspicious, seed=seed
             )

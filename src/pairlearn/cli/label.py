@@ -146,6 +146,7 @@ def label(
     id: options.Id = None,  # noqa: A002 - the user's word for it
     first_row: options.FirstRow = None,
     delimiter: options.Delimiter = None,
+    embed: options.Embed = None,
 ) -> None:
     """Answer questions on a page in the browser, one key per answer.
 
@@ -167,7 +168,7 @@ def label(
     with reporting_errors():
         _need_extra()
         given: dict[str, Any] = {"id": id, "first_row": first_row, "seed": seed}
-        given |= {"audits": audits, "strategy": strategy}
+        given |= {"audits": audits, "strategy": strategy, "embed": embed}
         given["delimiter"] = delimiter_named(delimiter)
         if kinds is not None:
             given["kinds"] = options.kinds(kinds)
@@ -211,6 +212,7 @@ def _where(points: Path, answers: Path | None, database: str | None) -> Path | s
         make_engine(database).dispose()  # refuses what is no address, or not installed
         return database
     if answers is None:
+        points = points.resolve() if points.is_dir() else points
         answers = points.with_name(f"{points.stem}.answers.sqlite")
     if answers.suffix.lower() != ".sqlite":
         raise OptionError(f"--answers {answers} must end in .sqlite")

@@ -116,6 +116,7 @@ def _read(wanted: Wanted) -> tuple[Points, Things]:
         wanted.given.get("id"),
         first_row=wanted.given.get("first_row"),
         delimiter=wanted.given.get("delimiter"),
+        embed=wanted.given.get("embed"),
     )
     if len(points) < 2:
         raise TableError(f"{wanted.points.name} holds one point; a question needs two")
@@ -143,7 +144,7 @@ def notes_on_columns(things: Things) -> list[str]:
         listed += f" and {len(names) - _LISTED:,} more"
     note = (
         f"shown on the page, but nothing is learned from: {listed}. A model learns "
-        "from numbers, dates, categories and texts of several words; for pictures or "
+        "from numbers, dates, categories, texts of several words and images; for "
         "sounds add columns of numbers that describe them"
     )
     return [note]

@@ -16,12 +16,14 @@ import typer
 
 from pairlearn.data.databases import is_address
 from pairlearn.files.tables.errors import OptionError
+from pairlearn.files.tables.sheets import split_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
     "Delimiter",
+    "Embed",
     "FirstRow",
     "Id",
     "ModelFile",
@@ -35,10 +37,29 @@ __all__ += ["class_names", "kinds", "noise_rates", "reads_tables", "table_file"]
 MOST_KINDS = 60
 
 
-def table_file(metavar: str, what: str) -> Any:
-    """Return the argument for a file that is read."""
-    must_be: dict[str, Any] = {"exists": True, "dir_okay": False, "readable": True}
-    return typer.Argument(metavar=metavar, help=what, show_default=False, **must_be)
+def table_file(metavar: str, what: str, *, folder: bool = False) -> Any:
+    """Return the argument for a file that is read, or for a folder of images."""
+
+    def check(given: Any) -> Any:
+        for path in given if isinstance(given, list | tuple) else [given]:
+            if path is not None:
+                _check_there(path, folder=folder)
+        return given
+
+    return typer.Argument(
+        metavar=metavar, help=what, show_default=False, callback=check
+    )
+
+
+def _check_there(path: Path, *, folder: bool) -> None:
+    """Refuse a path at which no table is; a sheet of a workbook may be named."""
+    file, _ = split_sheet(path)
+    if not file.exists():
+        raise typer.BadParameter(f"File {str(path)!r} does not exist.")
+    if file.is_dir() and not folder:
+        raise typer.BadParameter(f"File {str(path)!r} is a directory.")
+    if not os.access(file, os.R_OK):
+        raise typer.BadParameter(f"File {str(path)!r} is not readable.")
 
 
 def _of_tables(what: str, *names: str, **more: Any) -> Any:
@@ -63,7 +84,13 @@ def _word(what: str, example: str) -> Any:
 
 
 PointsFile = Annotated[
-    Path, table_file("POINTS", "Table of points: a CSV, TSV, Parquet or Arrow file.")
+    Path,
+    table_file(
+        "POINTS",
+        "Table of points: a CSV, TSV, Excel, Parquet, Arrow, .npy or .npz file, or a "
+        "folder of images.",
+        folder=True,
+    ),
 ]
 
 
@@ -112,6 +139,15 @@ Delimiter = Annotated[
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only warnings, on standard error.")
+]
+Embed = Annotated[
+    str | None,
+    _of_tables(
+        "What makes numbers of texts or images: timm:NAME, sentence-transformers:NAME, "
+        "or module:function, a function of your own. It is stored with the model.",
+        metavar="NAME",
+        show_default="our own descriptors of images",
+    ),
 ]
 Seed = Annotated[
     int,
@@ -175,6 +211,7 @@ def _reading(
     same: Annotated[list[str] | None, _word("same", "ja")] = None,
     different: Annotated[list[str] | None, _word("different", "nein")] = None,
     unsure: Annotated[list[str] | None, _word("unsure", "egal")] = None,
+    embed: Embed = None,
 ) -> dict[str, Any]:
     """Return how tables are to be read, as arguments of `read_answers`."""
     reading = dict(locals())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pairlearn.cli.describing import ForModel
 from pairlearn.cli.looks import NewPoints
 from pairlearn.cli.predictions_file import opened
 from pairlearn.files.tables.cell_columns import Cells
@@ -96,6 +97,7 @@ def predict_table(
     *,
     id: str | None = None,  # noqa: A002 - the user's word for it
     delimiter: str | None = None,
+    embed: str | None = None,
     chunk: int = CHUNK_ROWS,
     step: Callable[[int], None] = lambda _: None,
 ) -> Predicted:
@@ -116,6 +118,8 @@ def predict_table(
         The column of the ids; None: as it was when the model was made, or by name.
     delimiter : str, optional
         What divides the cells of a text file; None: it is found.
+    embed : str, optional
+        The name of an embedding that the user gave.
     chunk : int
         Rows of a part.
     step : callable
@@ -136,7 +140,8 @@ def predict_table(
     found.counts = dict.fromkeys(classes, 0)
     wanted = wanted_columns(model, about)
     known = _categories(model)
-    parts = read_chunks(points, chunk, delimiter=delimiter)
+    for_model = ForModel(about, embed)
+    parts = map(for_model, read_chunks(points, chunk, delimiter=delimiter))
     first = next(parts)
     new = NewPoints(model, about)
     parts = new.watch(parts)
@@ -361,10 +366,14 @@ def _notes_on_formulas(n_ids: int, name: str, classes: list[str]) -> list[str]:
 
 
 def points_for_model(
-    model: Any, about: dict[str, Any], path: Path, delimiter: str | None = None
+    model: Any,
+    about: dict[str, Any],
+    path: Path,
+    delimiter: str | None = None,
+    embed: str | None = None,
 ) -> Any:
     """Return a table of points as a frame with the columns that a model needs."""
-    table = read_table(path, delimiter=delimiter)
+    table = ForModel(about, embed)(read_table(path, delimiter=delimiter))
     frame = frame_for_model(table, wanted_columns(model, about))
     with placing_errors(table):
         model.predict(frame.iloc[:1])

@@ -204,7 +204,13 @@ def ask_tables(
         )
     else:
         table = read_table(points, delimiter=reading["delimiter"])
-        found = read_points(table, reading["id"], first_row=reading["first_row"])
+        found = read_points(
+            table,
+            reading["id"],
+            first_row=reading["first_row"],
+            embed=reading.get("embed"),
+            step=reading.get("step"),
+        )
         notes = table.notes + found.notes
     notes += [column.note for column in found.columns if column.note]
     if len(found) < 2:
@@ -473,7 +479,7 @@ def write_questions(found: Round, out: Path, *, blind: bool = False) -> list[Pat
     purposes = [[q.purpose for q in questions], [str(found.number)] * len(questions)]
     columns: dict[str, list[str]] = {QUESTION: names} if blind else {}
     columns |= {"left": sides[0], "right": sides[1]}
-    for name, cells in points.features.items():
+    for name, cells in points.features_to_show.items():
         for side, some in zip(("left", "right"), rows.T, strict=True):
             columns[f"{side}_{name}"] = [_text(cells[int(row)]) for row in some]
     content = [cell for name in list(columns)[2:] for cell in columns[name]]

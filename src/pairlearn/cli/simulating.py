@@ -101,7 +101,12 @@ def simulate(
     """
     delimiter = reading["delimiter"]
     found = read_points(
-        points, reading["id"], first_row=reading["first_row"], delimiter=delimiter
+        points,
+        reading["id"],
+        first_row=reading["first_row"],
+        delimiter=delimiter,
+        embed=reading.get("embed"),
+        step=reading.get("step"),
     )
     y = _labels(labels, found, delimiter)
     X, ids = encode(found), found.ids.tolist()

@@ -78,6 +78,7 @@ class Interviewer:
             settings["id"],
             first_row=settings["first_row"],
             delimiter=settings.get("delimiter"),
+            embed=settings.get("embed"),
         )
         if len(points) < 2:
             raise TableError(f"{path.name} holds one point; a question needs two")

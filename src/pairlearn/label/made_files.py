@@ -82,6 +82,8 @@ def fit_options(settings: Mapping[str, Any], first_row: int | None) -> list[str]
     elif noise != "auto":
         rates = noise if isinstance(noise, list | tuple) else [noise]
         words += ["--noise", ",".join(f"{rate:g}" for rate in rates)]
+    if settings.get("embed") is not None:
+        words += ["--embed", str(settings["embed"])]
     if settings.get("seed", 0):
         words += ["--seed", str(settings["seed"])]
     return words
@@ -273,8 +275,10 @@ class MadeFiles:
         folder = self._folder or Path()
         words = ["predict", str(folder / _NAMES["model"]), str(self._points)]
         words += ["--out", str(folder / _NAMES["predictions"])]
-        if "--delimiter" in self._options:
-            place = self._options.index("--delimiter")
+        for option in ("--delimiter", "--embed"):
+            if option not in self._options:
+                continue
+            place = self._options.index(option)
             words += self._options[place : place + 2]
         await self._run(words)
 

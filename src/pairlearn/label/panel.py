@@ -119,7 +119,7 @@ class Panel:
     def __init__(self, points: Points, ids: list[str]) -> None:
         self._frame, self._ids = points.frame, ids
         self._rows = {name: row for row, name in enumerate(ids)}
-        self._columns = {str(name): k for k, name in enumerate(points.features)}
+        self._columns = {str(name): k for k, name in enumerate(points.features_to_show)}
         # Version and columns of the last panel: they depend on the model alone, and
         # take longest.
         self.told: tuple[int, list[int]] = 0, []

@@ -16,6 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "id": None,
     "first_row": None,
     "delimiter": None,
+    "embed": None,
     "kinds": 2,
     "audits": 0.2,
     "noise": "auto",
@@ -74,6 +75,12 @@ def settled(
     if kept is None:
         return DEFAULTS | plain
     whole = DEFAULTS | dict(kept)
+    if whole["embed"] is not None and "embed" not in plain:
+        # A file that somebody else made gets no function called by its word alone.
+        raise StoreError(
+            f"{name} was begun with --embed {_shown(whole['embed'])}; say so again, if "
+            "you know what that is"
+        )
     another = "database with --database" if is_shared else "file with --answers"
     for option, value in plain.items():
         if value != whole[option]:

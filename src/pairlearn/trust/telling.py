@@ -82,6 +82,8 @@ def differences(frame: Any, group: Ints, n_groups: int) -> list[list[Difference]
     found: list[list[Difference]] = [[] for _ in range(n_groups)]
     for name in list(frame.columns)[:COLUMNS]:
         column = frame[name]
+        if _holds_vectors(column):
+            continue  # no single number of an image says anything
         if column.dtype.kind in "fiub":
             values = column.to_numpy(dtype=float)
             each = _of_numbers(str(name), values, group, n_groups)
@@ -93,6 +95,12 @@ def differences(frame: Any, group: Ints, n_groups: int) -> list[list[Difference]
             if difference.strength >= LEAST:
                 found[k].append(difference)
     return [sorted(some, key=lambda each: -each.strength) for some in found]
+
+
+def _holds_vectors(column: Any) -> bool:
+    return column.dtype == object and any(
+        isinstance(cell, np.ndarray) for cell in column
+    )
 
 
 def _of_numbers(

@@ -29,7 +29,7 @@ from pairlearn.files.tables.stored import (
 from pairlearn.trust.flip_rates import flip_rate, flip_rate_from_repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pairlearn.data.types import Bools, Floats, Ints
     from pairlearn.files.tables.answers import ParsedAnswers
@@ -199,6 +199,8 @@ def read_answers(
     skip_unknown: bool = False,
     group: str | None = None,
     key: Sequence[str | Path] = (),
+    embed: str | None = None,
+    step: Callable[[int, int], None] | None = None,
     audits_apart: bool = True,
     need_sure: bool = True,
     delimiter: str | None = None,
@@ -219,9 +221,9 @@ def read_answers(
     Parameters
     ----------
     points, pairs : str or Path
-        The tables: files that end in .csv, .tsv, .tab, .txt, .parquet, .feather, .arrow
-        or .ipc; of pairs also the answers.sqlite of ``pairlearn label``. There may be
-        several tables of pairs.
+        The tables: files that end in .csv, .tsv, .tab, .txt, .xlsx, .parquet, .feather,
+        .arrow or .ipc; of points also .npy, .npz or a folder of images, and of pairs
+        the answers.sqlite of ``pairlearn label``. There may be several tables of pairs.
     id : str, optional
         The column of the points with their ids. None: found by its name or content.
     left, right, answer : str, optional
@@ -236,6 +238,8 @@ def read_answers(
         The column of the points that tells of whom or what each is a row.
     key : sequence of str or Path
         The keys of questions that ``pairlearn ask --blind`` wrote.
+    embed, step
+        As for :func:`read_points`.
     audits_apart : bool, default=True
         Whether rows that a column `purpose` marks as audits are not to be among the
         pairs, so that nothing is learned from them; they are in `audits`.
@@ -309,7 +313,13 @@ def read_answers(
         )
     wanted = {*rows.left, *rows.right}
     found = read_points(
-        point_table, id, wanted=wanted, first_row=first_row, group=group
+        point_table,
+        id,
+        wanted=wanted,
+        first_row=first_row,
+        group=group,
+        embed=embed,
+        step=step,
     )
     _check_header(rows, found)
     notes = list(point_table.notes)
@@ -472,7 +482,7 @@ def _check_header(rows: PairRows, points: Points) -> None:
 
 def _look_up(rows: PairRows, points: Points, wanted: set[str]) -> tuple[Ints, Bools]:
     """Return the row numbers of the points of each pair, and where both are known."""
-    row_of = points.ids.rows_of(wanted)
+    row_of = points.rows_of(wanted)
     sides = [
         [row_of.get(name, -1) for name in side] for side in (rows.left, rows.right)
     ]

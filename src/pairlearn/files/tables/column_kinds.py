@@ -1,4 +1,4 @@
-"""What each column of a table of points is: numbers, dates, categories, text, or none.
+"""What each column of a table of points is: numbers, text, images, or nothing.
 
 It is decided once, over all points, when the model is made; and each cell is read once:
 its value stands in the description of its column.
@@ -13,6 +13,7 @@ import numpy as np
 
 from pairlearn.files.tables.cell_columns import HEAD
 from pairlearn.files.tables.cells import shown, text_of
+from pairlearn.files.tables.encoders.deferred import Deferred
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.free_text import words_per_cell
 from pairlearn.files.tables.number_formats import (
@@ -21,9 +22,10 @@ from pairlearn.files.tables.number_formats import (
     parse_column,
     share_of_lone_groups,
 )
+from pairlearn.files.tables.vector_columns import describe_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -66,20 +68,21 @@ class Column:
     ----------
     name : str
         Its name.
-    kind : {"numbers", "dates", "categories", "text", "left out"}
-        What it is.
+    kind : str
+        What it is: "numbers", "dates", "categories", "text", "vector", "image",
+        "embedded images", "embedded texts" or "left out".
     form : str
-        How numbers or dates are written; of a text, by what it is described if not by
-        its words; else empty.
+        How numbers or dates are written, or the name of an embedding; else empty.
     how : str
         In words, how it was encoded, or why it was left out.
     note : str
         What to tell about it; empty if nothing.
     lone : float
         Of numbers with a separator, the share with one between thousands alone.
-    values : ndarray, Categories or None
+    values : ndarray, Categories, Deferred or None
         Numbers, or days since 1970, with NaN where a cell is missing; or categories; or
-        texts, empty where a cell is missing; None if it is left out.
+        texts, empty where a cell is missing; or vectors, which are made when they are
+        needed; None if it is left out.
     """
 
     name: str
@@ -88,12 +91,17 @@ class Column:
     how: str
     note: str = ""
     lone: float = 0.0
-    values: NDArray[Any] | Categories | None = field(
+    values: NDArray[Any] | Categories | Deferred | None = field(
         default=None, compare=False, repr=False
     )
 
 
-def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column]:
+def describe_columns(
+    features: Mapping[str, Cells],
+    table: Table,
+    embed: str | None = None,
+    step: Callable[[int, int], None] | None = None,
+) -> list[Column]:
     """Decide for each column of a table of points what it is.
 
     Parameters
@@ -102,6 +110,10 @@ def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column
         The columns but the ids.
     table : Table
         The table that they are from.
+    embed : str, optional
+        The name of an embedding of texts or images; see `tables.encoders.embedders`.
+    step : callable, optional
+        Told how many of how many images or texts are done, when that takes a while.
 
     Returns
     -------
@@ -112,31 +124,51 @@ def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column
     TableError
         If there is nothing to learn from.
     """
-    parsed = [parse_column(name, cells) for name, cells in features.items()]
+    vectors = describe_vectors(features, table, embed, step)
+    parsed = [
+        parse_column(name, cells)
+        for name, cells in features.items()
+        if name not in vectors
+    ]
     sign = common_decimal_sign(parsed)
-    columns = [_describe(column, sign, table) for column in parsed]
+    others = {column.name: _describe(column, sign, table) for column in parsed}
+    found = others | {name: Column(name, *what) for name, what in vectors.items()}
+    columns = [found[name] for name in features]
     if all(column.kind == "left out" for column in columns):
         why = "; ".join(column.note for column in columns[:5])
         raise TableError(
             f"{table.name} has no column to learn from ({why}); points need numbers, "
-            "dates, categories or texts that differ"
+            "dates, categories, texts or images that differ"
         )
     return columns
 
 
 def frame_of_values(columns: list[Column]) -> Any:
-    """Return the columns to learn from as a pandas frame of floats, categories and text."""
+    """Return the columns to learn from as a pandas frame.
+
+    Numbers are floats; categories are categories, and free text is as it is; a cell of
+    images, of vectors, or of what is embedded is a vector, or None.
+    """
     import pandas as pd
 
     return pd.DataFrame(
         {
-            column.name: pd.Categorical.from_codes(values.codes, values.names)
-            if isinstance(values := column.values, Categories)
-            else values
+            column.name: _values_of(column)
             for column in columns
             if column.kind != "left out"
         }
     )
+
+
+def _values_of(column: Column) -> Any:
+    import pandas as pd
+
+    values = column.values
+    if isinstance(values, Categories):
+        return pd.Categorical.from_codes(values.codes, values.names)
+    if isinstance(values, Deferred):
+        return pd.Series(values.cells.tolist(), dtype=object)
+    return values
 
 
 class _Grouped(NamedTuple):

@@ -18,7 +18,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from pairlearn.files.encoders.texts import PARTS, TextAxes, TextVectors
-from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of, shown
+from pairlearn.files.tables.cell_error import CellError
+from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of
+from pairlearn.files.tables.encoders.embedding import EmbeddedColumn
+from pairlearn.files.tables.encoders.images import ImageColumn
+from pairlearn.files.tables.encoders.vectors import VectorColumn
 from pairlearn.files.tables.make_cells import cells_in, cells_of
 
 if TYPE_CHECKING:
@@ -37,27 +41,6 @@ _LEAST_OFTEN = 3
 _SUCH_AS = {"point": "1234.5", "comma": "1234,5", "thousands": "1,234.5"}
 # How unlikely numbers must be to be taken for written in another way.
 _UNLIKELY = 1e-3
-
-
-class CellError(ValueError):
-    """A cell that is not what its column held when the model was made.
-
-    Attributes
-    ----------
-    column : str
-        The column.
-    row : int
-        The row, from 0.
-    """
-
-    def __init__(
-        self, column: str, row: int, cell: Any, expected: str, advice: str = ""
-    ) -> None:
-        super().__init__(
-            f"column {column!r} holds {shown(cell)}, but held {expected} when the "
-            f"model was made{advice}"
-        )
-        self.column, self.row = column, row
 
 
 class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -324,8 +307,7 @@ def make_encoder(
             sparse_output=False,
         )
         steps.append(("categories", make_pipeline(ReadText(), one_hot), names))
-    # Texts that are described in another way have a form.
-    texts = [c.name for c in columns if (c.kind, c.form) == ("text", "")]
+    texts = [column.name for column in columns if column.kind == "text"]
     if not parts:
         steps += [(f"axes of {name!r}", TextAxes(), [name]) for name in texts]
     steps += [
@@ -333,6 +315,22 @@ def make_encoder(
         for part in parts
         for name in texts
     ]
+    # Each of these is as wide as it is, and so is read by itself.
+    for column in columns:
+        read = _vectors_of(column)
+        if read is not None:
+            steps.append((f"{column.kind} {column.name!r}", read, [column.name]))
     return ColumnTransformer(
         steps, sparse_threshold=bool(texts and parts), verbose_feature_names_out=False
     )
+
+
+def _vectors_of(column: Column) -> VectorColumn | None:
+    """Return what reads a column of vectors, or of what vectors are made from."""
+    if column.kind == "vector":
+        return VectorColumn()
+    if column.kind == "image":
+        return ImageColumn()
+    if column.kind.startswith("embedded "):
+        return EmbeddedColumn(column.form)
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pairlearn.files.tables.cell_columns import Cells
+from pairlearn.files.tables.vector_cells import VectorCells
 
 __all__ = ["cells_in", "cells_of", "join", "to_arrow"]
 
@@ -46,6 +47,8 @@ def join(parts: list[Cells]) -> Cells:
     parts = [part for part in parts if len(part)]
     if len(parts) == 1:
         return parts[0]
+    if parts and all(isinstance(part, VectorCells) for part in parts):
+        return VectorCells.joined(parts)
     from pairlearn.files.tables.text_cells import TextCells
 
     if parts and all(isinstance(part, TextCells) for part in parts):

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from pairlearn.files.tables.column_kinds import describe_columns, frame_of_values
 from pairlearn.files.tables.columns import column_named, find_id, ids_in
 from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.files.tables.image_folder import rows_by_other_names
 from pairlearn.files.tables.reading import Table, read_table
+from pairlearn.files.tables.vector_cells import VectorCells
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
     from sklearn.compose import ColumnTransformer
@@ -42,6 +44,10 @@ class Points:
         Sentences about how the ids were found.
     group_column : str or None
         The column that tells of whom or what each point is a row; it is no feature.
+    embed : str or None
+        The name of an embedding of texts or images.
+    step : callable or None
+        Told how many of how many images or texts are done.
     """
 
     table: Table
@@ -50,6 +56,8 @@ class Points:
     first_row: int | None = None
     notes: list[str] = field(default_factory=list)
     group_column: str | None = None
+    embed: str | None = None
+    step: Callable[[int, int], None] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -86,17 +94,38 @@ class Points:
             if name not in (self.id_column, self.group_column)
         }
 
+    @property
+    def features_to_show(self) -> dict[str, Cells]:
+        """The same without vectors of numbers, by which nobody can tell anything."""
+        return {
+            name: cells
+            for name, cells in self.features.items()
+            if not isinstance(cells, VectorCells)
+        }
+
     @cached_property
     def columns(self) -> list[Column]:
-        """What each of these columns is: numbers, dates, categories, text, or left out."""
-        return describe_columns(self.features, self.table)
+        """What each of these columns is: numbers, text, images, or left out."""
+        return describe_columns(self.features, self.table, self.embed, self.step)
+
+    def rows_of(self, names: Collection[str]) -> dict[str, int]:
+        """Return the rows of some points by their ids, as far as there are any.
+
+        In a folder of images they may also be called by their file names without the
+        ending, or without the folders, where these can mean one image only.
+        """
+        found = self.ids.rows_of(names)
+        if self.table.unit == "image":
+            others = set(names) - set(found)
+            found |= rows_by_other_names(self.ids, others) if others else {}
+        return found
 
     @cached_property
     def frame(self) -> Any:
         """The columns to learn from as a pandas frame.
 
         Numbers, and dates as days since 1970, are floats; then there are categories,
-        and free text as it is.
+        and free text as it is; images and the like are vectors.
         """
         return frame_of_values(self.columns)
 
@@ -152,6 +181,8 @@ def read_points(
     first_row: int | None = None,
     group: str | None = None,
     delimiter: str | None = None,
+    embed: str | None = None,
+    step: Callable[[int, int], None] | None = None,
 ) -> Points:
     r"""Read a table of points as ``pairlearn fit`` does.
 
@@ -161,8 +192,8 @@ def read_points(
     Parameters
     ----------
     source : str, Path or Table
-        The table: a file that ends in .csv, .tsv, .tab, .txt, .parquet, .feather,
-        .arrow or .ipc.
+        The table: a file that ends in .csv, .tsv, .tab, .txt, .xlsx, .parquet,
+        .feather, .arrow, .ipc, .npy or .npz, or a folder of images.
     id : str, optional
         The column of the ids. None: it is found by its name (id, point_id, key, name
         and the like), or by what it holds, or the points are known by row numbers.
@@ -175,6 +206,11 @@ def read_points(
         several rows of one patient, customer or device.
     delimiter : str, optional
         What divides the cells of a text file. None: it is found.
+    embed : str, optional
+        What makes vectors of texts or images: ``timm:NAME``,
+        ``sentence-transformers:NAME``, or ``module:function``.
+    step : callable, optional
+        Told how many of how many images or texts are done.
 
     Returns
     -------
@@ -219,7 +255,13 @@ def read_points(
         )
     if group is not None:
         group = column_named(table, group, "--group")
-    points = Points(table, *find_id(table, id, wanted, first_row), group_column=group)
+    points = Points(
+        table,
+        *find_id(table, id, _as_files(table, wanted), first_row),
+        group_column=group,
+        embed=embed,
+        step=step,
+    )
     if group is not None and group == points.id_column:
         raise OptionError(
             f"--group {group!r} is the column of the ids, of which each occurs once; "
@@ -233,3 +275,8 @@ def read_points(
             "to learn from"
         )
     return points
+
+
+def _as_files(table: Table, wanted: Collection[str] | None) -> Collection[str] | None:
+    """Return wanted ids; None for a folder, whose ids are file names in any case."""
+    return None if table.unit == "image" else wanted
