@@ -17,6 +17,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pairlearn.label.members import Members
 from pairlearn.label.values import (
     SAID,
     Asked,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pairlearn.label.clerk import Clerk
+    from pairlearn.label.invitations import Invitations
 
 __all__ = ["Asked", "Desk", "Given", "Hand", "History", "Item", "Outcome", "Person"]
 __all__ += ["Refused"]
@@ -70,6 +72,11 @@ class Desk:
         Seconds that a page without questions waits before it is told to ask again.
     **others
         For tests: see :class:`~pairlearn.label.writer.Writer`.
+
+    Attributes
+    ----------
+    members : Members
+        Invitations, and the trail of who did what.
     """
 
     def __init__(
@@ -97,6 +104,7 @@ class Desk:
         self._words, self._patience = words, patience
         self._loop: asyncio.AbstractEventLoop | None = None
         self._arrival = asyncio.Event()
+        self.members = Members(self._do)
 
     async def open(self) -> None:
         """Open the store and start the back room, without waiting for the latter.
@@ -153,6 +161,10 @@ class Desk:
         await self._do(lambda clerk: clerk.store.keep_fact(name, value))
         self._writer.facts[name] = value
 
+    async def invitations(self) -> Invitations:
+        """Return who may come in, as it is now."""
+        return self._writer.invitations
+
     async def hand(
         self, person: Person, page: str, have: Iterable[int], want: int
     ) -> Hand:
@@ -178,7 +190,7 @@ class Desk:
         def do(clerk: Clerk) -> list[Asked]:
             return self._give(clerk, person, page, held, want)
 
-        found = await self._do(do)
+        found = await self._do(do, person)
         return await self._hand(person, page, held, want, found, self._patience)
 
     async def answer(
@@ -211,7 +223,7 @@ class Desk:
             outcomes = [clerk.answer(person, each) for each in given]
             return outcomes, self._give(clerk, person, page, held, want)
 
-        outcomes, found = await self._do(do)
+        outcomes, found = await self._do(do, person)
         brief = min(_BRIEFLY, self._patience)
         return outcomes, await self._hand(person, page, held, want, found, brief)
 
@@ -245,7 +257,7 @@ class Desk:
         while True:
             # Before we look: what comes in between wakes us.
             arrival = self._arrival
-            found, nothing = await self._do(look)
+            found, nothing = await self._do(look, person)
             if found or nothing:
                 return Hand(found, done=not found)
             if self.trouble is not None:
@@ -277,7 +289,9 @@ class Desk:
         said : int
             What had been said.
         """
-        return await self._do(lambda clerk: clerk.undo(person, page, request, question))
+        return await self._do(
+            lambda clerk: clerk.undo(person, page, request, question), person
+        )
 
     async def edit(
         self, person: Person, request: str, question: int, said: int
@@ -293,7 +307,9 @@ class Desk:
         said : int
             1 for same, -1 for different, 0 for unsure.
         """
-        await self._do(lambda clerk: clerk.edit(person, request, question, said))
+        await self._do(
+            lambda clerk: clerk.edit(person, request, question, said), person
+        )
 
     async def comment(
         self, person: Person, request: str, question: int, text: str
@@ -307,11 +323,13 @@ class Desk:
         text : str
             The comment; an empty one removes it.
         """
-        await self._do(lambda clerk: clerk.comment(person, request, question, text))
+        await self._do(
+            lambda clerk: clerk.comment(person, request, question, text), person
+        )
 
     async def question(self, person: Person, number: int) -> Item:
         """Return a question and what was said: by the person, or for the owner."""
-        return await self._do(lambda clerk: clerk.item(person, number))
+        return await self._do(lambda clerk: clerk.item(person, number), person)
 
     async def history(
         self,
@@ -351,7 +369,7 @@ class Desk:
             return clerk.records, [i for i in items if everyone or i.who == who]
 
         # The list is made by the writer, and searched beside it.
-        records, items = await self._do(look)
+        records, items = await self._do(look, person)
         return await asyncio.to_thread(
             records.search,
             items,
@@ -403,7 +421,7 @@ class Desk:
                     "The groups have changed meanwhile; look at them again.", 409
                 )
             kept.append({"name": each["name"], "members": members[each["key"]]})
-        await self._do(lambda clerk: clerk.name_groups(person, request, kept))
+        await self._do(lambda clerk: clerk.name_groups(person, request, kept), person)
 
     async def for_files(self) -> tuple[int, list[dict[str, Any]]]:
         """Return what files that are made of the answers depend on.
@@ -428,8 +446,20 @@ class Desk:
         """Return who takes part, in order of their names."""
         return sorted(self._writer.people)
 
-    async def _do(self, do: Callable[[Clerk], Result]) -> Result:
-        """Let the writer do something; return when it is on the disk."""
+    async def _do(
+        self, do: Callable[[Clerk], Result], person: Person | None = None
+    ) -> Result:
+        """Let the writer do something; return when it is on the disk.
+
+        It is done for a person only if their link still holds at that moment, also if
+        it was revoked after the request had been let in.
+        """
+
+        def if_welcome(clerk: Clerk) -> Result:
+            if person is not None:
+                clerk.check_welcome(person)
+            return do(clerk)
+
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
 
         def settle(result: Any, problem: BaseException | None) -> None:
@@ -440,7 +470,7 @@ class Desk:
             else:
                 done.set_exception(problem)
 
-        self._writer.put(Command(do, settle))
+        self._writer.put(Command(if_welcome, settle))
         return await done
 
     def _deliver(self, results: list[Callable[[], None]]) -> None:

@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pairlearn.label.invitations import Invitations
+from pairlearn.label.trail import Trail
 from pairlearn.label.values import SAID, Asked, History, Item, Person
 
 if TYPE_CHECKING:
@@ -68,6 +70,12 @@ class Records:
         How many answers of each kind stand.
     last_change : int
         The number of the last event that changes answers or names.
+    invitations : Invitations
+        Who has which link.
+    trail : Trail
+        Who did what.
+    last_seen : dict
+        When each person did something for the last time.
 
     Examples
     --------
@@ -91,6 +99,10 @@ class Records:
         self.names: list[dict[str, Any]] = []
         self.counts: Counter[int] = Counter()
         self.last_change = 0
+        self.invitations = Invitations()
+        self.trail = Trail()
+        self.last_seen: dict[str, str] = {}
+        self._joined: set[tuple[str, bool, str | None]] = set()
         self._of_person: dict[str, dict[int, int]] = {}
         self._pairs: dict[str, Counter[tuple[int, int]]] = {}
         self._comments: dict[tuple[int, str], str] = {}
@@ -111,6 +123,10 @@ class Records:
             do(self, event)
         if event.kind in _CHANGES:
             self.last_change = event.number
+        self.invitations = self.invitations.after(event)
+        self.trail.apply(event)
+        if event.who is not None:
+            self.last_seen[event.who] = event.at
 
     def asked(self, number: int) -> Asked:
         """Return a question as it is shown."""
@@ -206,7 +222,13 @@ class Records:
 
     def _join(self, event: Event) -> None:
         who = event.who or ""
-        self.people[who] = Person(who, bool(event.body["owner"]))
+        owner, invitation = bool(event.body["owner"]), event.body.get("invitation")
+        self.people[who] = Person(who, owner)
+        self._joined.add((who, owner, invitation))
+
+    def has_joined(self, person: Person) -> bool:
+        """Tell whether a person has taken part before, by the same link."""
+        return (person.name, person.owner, person.invitation) in self._joined
 
     def search(
         self,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pairlearn.label.back_room import enter
 from pairlearn.label.clerk import Clerk
+from pairlearn.label.invitations import Invitations
 from pairlearn.label.link import Link
 from pairlearn.label.settings import settled
 from pairlearn.label.stock import Stock
@@ -120,6 +121,7 @@ class Writer:
         self.panel: dict[str, Any] = {}
         self.counts: dict[int, int] = {}
         self.people: dict[str, int] = {}
+        self.invitations = Invitations()
         self.settings: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
         self._link: Link | None = None
@@ -279,6 +281,7 @@ class Writer:
         records = self._clerk.records
         self.counts = dict(records.counts)
         self.people = {name: records.n_answers(name) for name in records.people}
+        self.invitations = records.invitations
 
     def served(self, who: str, page: str, *, short: bool) -> None:
         """Note who was given questions, and whether it was too few."""
