@@ -6,7 +6,7 @@ from pairlearn.files.tables.errors import OptionError
 from pairlearn.label.web.addresses import Addresses, is_loopback
 from pairlearn.label.web.guard import CONTENT_POLICY
 from pairlearn.label.web.refusals import RefusalLog
-from pairlearn.label.web.tickets import Ticket, Tickets, new_secret
+from pairlearn.label.web.tickets import Ticket, Tickets
 from tests.support.fake_desk import HOST, SECRET, Lines, Site
 
 QUESTIONS = {"page": "tab", "have": [], "want": 3}
@@ -180,7 +180,7 @@ class TestCookies:
         assert tickets.of_cookie(cookie) is None
 
     def test_two_files_of_answers_have_cookies_of_their_own(self):
-        one, other = Tickets(new_secret()), Tickets(new_secret())
+        one, other = Tickets("1" * 64), Tickets("2" * 64)
         assert one.cookie_name != other.cookie_name
         assert other.of_cookie(one.cookie(Ticket("Ann", owner=True))) is None
         assert other.of_token(one.owner_token) is None

@@ -15,7 +15,7 @@ from pairlearn.cli import options
 from pairlearn.cli.exits import reporting_errors
 from pairlearn.files.tables.errors import OptionError, TableError
 
-__all__ = ["label"]
+__all__ = ["label", "proper_option"]
 
 
 def _of_server(what: str, *names: str, **more: Any) -> Any:
@@ -127,6 +127,13 @@ def label(
             "--behind-proxy",
         ),
     ] = False,
+    new_links: Annotated[
+        bool,
+        _of_server(
+            "Make all links from before invalid, also yours, and print new ones.",
+            "--new-links",
+        ),
+    ] = False,
     no_browser: Annotated[
         bool, _of_server("Do not open the page in a browser.", "--no-browser")
     ] = False,
@@ -148,6 +155,11 @@ def label(
         pairlearn label points.csv
 
         pairlearn fit points.csv points.answers.sqlite -o model.skops
+
+    Further commands, each with a help text: pairlearn label trail tells who
+    did what; pairlearn label export and pairlearn label import copy all that
+    is kept from one place to another. (A table of points of such a name is
+    given as ./export.)
     """
     with reporting_errors():
         _need_extra()
@@ -166,18 +178,20 @@ def label(
             raise TableError(f"there is no folder {answers.parent} for {answers.name}")
         from pairlearn.cli.labelling import Wanted, label_points
 
+        invited = [proper_option(each, "--invite") for each in invite or ()]
         label_points(
             Wanted(
                 points=points,
                 answers=answers,
                 given=given,
-                name=_name(name, "--name"),
-                invite=tuple(_name(each, "--invite") or "" for each in invite or ()),
+                name=proper_option(name, "--name"),
+                invite=tuple(each for each in invited if each is not None),
                 host=host,
                 port=port,
                 allow_host=tuple(allow_host or ()),
                 behind_proxy=behind_proxy,
                 browser=not no_browser,
+                new_links=new_links,
             )
         )
 
@@ -191,7 +205,8 @@ def _need_extra() -> None:
         )
 
 
-def _name(said: str | None, option: str) -> str | None:
+def proper_option(said: str | None, option: str) -> str | None:
+    """Return a name as it is kept; refuse what is none."""
     if said is None:
         return None
     from pairlearn.label.web.tickets import LONGEST_NAME, proper_name

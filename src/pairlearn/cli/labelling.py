@@ -24,12 +24,13 @@ from pairlearn.label.web.addresses import Addresses, is_loopback
 from pairlearn.label.web.app import make_app
 from pairlearn.label.web.guard import Guard
 from pairlearn.label.web.serving import Server, listen, new_loop
-from pairlearn.label.web.tickets import Tickets, new_secret
+from pairlearn.label.web.tickets import Tickets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pairlearn.files.tables.points import Points
+    from pairlearn.label.invitations import Invitation
 
 __all__ = ["Wanted", "label_points", "notes_on_columns"]
 
@@ -61,6 +62,8 @@ class Wanted:
         Whether a proxy stands before it.
     browser : bool
         Whether to open a browser.
+    new_links : bool
+        Whether all links from before are to be made invalid.
     """
 
     points: Path
@@ -73,6 +76,7 @@ class Wanted:
     allow_host: tuple[str, ...] = ()
     behind_proxy: bool = False
     browser: bool = True
+    new_links: bool = False
 
 
 def label_points(wanted: Wanted) -> None:
@@ -155,18 +159,26 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
         mark = desk.fact("points")
         if mark is not None and not mark.endswith(mark_of_ids(things.ids)):
             raise TableError(other_points(wanted.points.name, wanted.answers.name))
-        secret = desk.fact("secret")
-        if secret is None:
-            secret = new_secret()
-            await desk.keep_fact("secret", secret)
+        tickets = await _tickets(desk, wanted)
         sock = listen(wanted.host, wanted.port, desk.fact("port"))
         port = sock.getsockname()[1]
         if port != desk.fact("port"):
             await desk.keep_fact("port", port)
         scheme = "https" if wanted.behind_proxy and wanted.allow_host else "http"
         addresses = Addresses(wanted.host, port, wanted.allow_host, scheme)
-        tickets = Tickets(secret, wanted.name)
-        guard = Guard(tickets, addresses, behind_proxy=wanted.behind_proxy)
+
+        async def renewed() -> Tickets:
+            """Return tickets for links that another server of ours has made anew."""
+            return Tickets(await desk.secret(), wanted.name, project=tickets.project)
+
+        guard = Guard(
+            tickets,
+            addresses,
+            behind_proxy=wanted.behind_proxy,
+            invitations=desk.invitations,
+            renewed=renewed,
+        )
+        invited = [await desk.members.link_for(wanted.name, n) for n in wanted.invite]
         options = fit_options(desk.settings, points.first_row)
         files = MadeFiles(
             wanted.points,
@@ -176,7 +188,11 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
             known=desk.for_files,
         )
         app = make_app(desk, things, guard, files)
-        server = Server(app, guard.log, lambda: _greet(wanted, guard, new=new))
+
+        def greet() -> None:
+            _greet(wanted, guard, invited, new=new)
+
+        server = Server(app, guard.log, greet)
         trouble: list[str] = []
         watch = asyncio.create_task(_watch(desk, server, trouble))
         try:
@@ -195,6 +211,17 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
     _take_leave(wanted, n_answers, options)
 
 
+async def _tickets(desk: Desk, wanted: Wanted) -> Tickets:
+    """Return what makes and checks links; new ones, if that is wanted."""
+    secret = await desk.secret()
+    # Answers that wait in a browser are known by it, and outlive new links.
+    project = desk.fact("project") or Tickets(secret).project
+    if wanted.new_links:
+        await desk.keep_fact("project", project)
+        secret = await desk.secret(wanted.name, new=True)
+    return Tickets(secret, wanted.name, project=project)
+
+
 async def _watch(desk: Desk, server: Server, trouble: list[str]) -> None:
     """End the server if no questions can be chosen at all."""
     try:
@@ -204,18 +231,22 @@ async def _watch(desk: Desk, server: Server, trouble: list[str]) -> None:
         server.stop()
 
 
-def _greet(wanted: Wanted, guard: Guard, *, new: bool) -> None:
+def _greet(
+    wanted: Wanted, guard: Guard, invited: list[Invitation], *, new: bool
+) -> None:
     """Tell where the page is, and open it."""
     tickets, addresses = guard.tickets, guard.addresses
     say("The page is ready. It opens with this link, which is for you alone:")
     say(f"  {addresses.link(tickets.owner_token)}", style="bold")
-    for name in wanted.invite:
-        say(f"Link for {name}:")
-        say(f"  {addresses.link(tickets.invitation(name))}", style="bold")
+    for each in invited:
+        say(f"Link for {each.name}:")
+        say(f"  {addresses.link(tickets.invitation(each.id, each.name))}", style="bold")
     if wanted.invite and addresses.here_only:
         say("These links work on this machine only; see --host in the help.")
     kept = "Answers are kept in" if new else "The answers so far are continued in"
     say(f"{kept} {wanted.answers}.")
+    if wanted.new_links and not new:
+        say("All links from before are invalid now; give people new ones.")
     if not is_loopback(wanted.host):
         say(
             f"Warning: the server listens at {wanted.host}, where other machines can "

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.files.answers_store import damaged
-from pairlearn.label.invitations import ENDED
+from pairlearn.label.invitations import InvitationEnded
 from pairlearn.label.leases import Lease, Leases
 from pairlearn.label.records import Records
 from pairlearn.label.values import SAID, Asked, Item, Outcome, Refused, can_be_in_names
@@ -303,7 +303,7 @@ class Clerk:
             return
         found = self.records.invitations.of(person.name, person.invitation)
         if found is None or not found.stands:
-            raise Refused(f"{ENDED[0].upper()}{ENDED[1:]}.", 401)
+            raise InvitationEnded
 
     def note(
         self, who: str | None, kind: str, body: dict[str, Any], request: str | None

@@ -13,6 +13,7 @@ Choosing questions and learning happen in another process, the back room; see
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -160,6 +161,34 @@ class Desk:
         """Keep something beside the answers: any value that JSON knows."""
         await self._do(lambda clerk: clerk.store.keep_fact(name, value))
         self._writer.facts[name] = value
+
+    async def secret(self, by: str | None = None, *, new: bool = False) -> str:
+        """Return what links are signed with; it is made if there is none.
+
+        Parameters
+        ----------
+        by : str or None
+            Who asks.
+        new : bool
+            Whether to make another one, so that no link from before is valid.
+
+        Returns
+        -------
+        str
+        """
+        made = secrets.token_hex(32)
+
+        def do(clerk: Clerk) -> str:
+            # Read again: with several servers, another one may have been quicker.
+            before = clerk.store.facts().get("secret")
+            if before is not None and not new:
+                return str(before)
+            clerk.store.keep_fact("secret", made)
+            if before is not None:
+                clerk.note(by, "new_links", {}, None)
+            return made
+
+        return await self._do(do)
 
     async def invitations(self) -> Invitations:
         """Return who may come in, as it is now."""

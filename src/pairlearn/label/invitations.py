@@ -11,20 +11,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pairlearn.label.values import Refused
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pairlearn.label.store import Event
 
-__all__ = ["ENDED", "ROLES", "Invitation", "Invitations"]
+__all__ = ["ROLES", "Invitation", "InvitationEnded", "Invitations"]
 
 # What the roles are called; an owner sees and does everything.
 ROLES = ("annotator", "owner")
 # What somebody is told whose link does not hold any more.
-ENDED = (
-    "your invitation has been ended by an owner of this page; the answers that you "
-    "gave are kept. To go on, ask them for a new link"
+_ENDED = (
+    "Your invitation has been ended by an owner of this page. The answers that you "
+    "gave are kept. To go on, ask them for a new link."
 )
+
+
+class InvitationEnded(Refused):
+    """Somebody asks whose link does not hold any more."""
+
+    def __init__(self) -> None:
+        super().__init__(_ENDED, 401)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from pairlearn.data.stored_answers import StoreError, read_stored_answers
 from pairlearn.files.tables.cells import looks_like_formula
 
-__all__ = ["pairs_csv"]
+__all__ = ["as_text", "pairs_csv"]
 
 _COLUMNS = ["left", "right", "answer", "annotator", "time", "comment", "purpose"]
 _COLUMNS += ["round", "why"]
@@ -45,7 +45,7 @@ def pairs_csv(answers: Path) -> bytes:
                 row.left,
                 row.right,
                 row.answer,
-                *map(_as_text, typed),
+                *map(as_text, typed),
                 row.purpose,
                 found.n_looks,
                 row.why or "",
@@ -54,12 +54,12 @@ def pairs_csv(answers: Path) -> bytes:
     return file.getvalue().encode()
 
 
-def _as_text(typed: str | None) -> str:
+def as_text(typed: str | None) -> str:
     """Return what somebody typed so that no spreadsheet computes it.
 
     Examples
     --------
-    >>> _as_text("=1+1"), _as_text("fine"), _as_text(None)
+    >>> as_text("=1+1"), as_text("fine"), as_text(None)
     ("'=1+1", 'fine', '')
     """
     if not typed:

@@ -255,12 +255,16 @@ class Store:
         Event
         """
         event = Event(self.last + 1, self._now(), who, kind, question, request, body)
+        self.put(event)
+        return event
+
+    def put(self, event: Event) -> None:
+        """Add an event of another log as it is, within a transaction."""
+        body = json.dumps(event.body, ensure_ascii=False, allow_nan=False)
         self._connection.execute(
-            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*event[:-1], json.dumps(body, ensure_ascii=False, allow_nan=False)),
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", (*event[:-1], body)
         )
         self.last = event.number
-        return event
 
     def _now(self) -> str:
         now = datetime.fromtimestamp(self._clock(), UTC)

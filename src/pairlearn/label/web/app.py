@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 
+from pairlearn.label.invitations import InvitationEnded
 from pairlearn.label.values import Refused
 from pairlearn.label.web.answering import Answering
 from pairlearn.label.web.guard import Guard, Guarded
@@ -85,7 +86,8 @@ def make_app(
         else:
             raise problem
         guard.log.write(request.method, request.scope["path"], status, message)
-        return error_reply(message, status)
+        ended = isinstance(problem, InvitationEnded)
+        return error_reply(message, status, ended=ended)
 
     async def fail(request: Request, problem: Exception) -> Response:
         logging.getLogger("pairlearn.label").error(

@@ -62,9 +62,8 @@ def show(text: str, status: int) -> Response:
 
 def show_ended(why: str, status: int) -> Response:
     """Return a page for somebody whose invitation has been revoked."""
-    text = escape(f"{why[0].upper()}{why[1:]}.")
     title = "Your invitation has ended"
-    return _page(_PAGE.format(head="", title=title, text=text), status)
+    return _page(_PAGE.format(head="", title=title, text=escape(why)), status)
 
 
 def step_inside() -> Response:

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 
 from starlette.responses import RedirectResponse
 
-from pairlearn.label.invitations import ENDED, Invitations
+from pairlearn.label.invitations import InvitationEnded, Invitations
 from pairlearn.label.web import door
 from pairlearn.label.web.refusals import NotAllowed, RefusalLog
 from pairlearn.label.web.replies import error_reply
@@ -139,8 +139,8 @@ class Guard:
 
         Raises
         ------
-        NotAllowed
-            If its invitation was revoked.
+        InvitationEnded
+            If it was revoked.
         """
         if ticket.is_starter:
             return ticket
@@ -148,7 +148,7 @@ class Guard:
         if found is None or found.name != ticket.name:
             return None
         if not found.stands:
-            raise NotAllowed(ENDED, 401)
+            raise InvitationEnded
         # Not what the cookie says: the log knows better.
         return Ticket(found.name, found.role == "owner", found.id)
 
@@ -273,11 +273,11 @@ class Guarded:
                 app = await self._enter(scope, headers) or app
             elif not scope["path"].startswith("/static/"):
                 await self._know(scope, headers)
-        except NotAllowed as refused:
-            self.guard.log.write(
-                scope["method"], scope["path"], refused.status, refused.message
-            )
-            app = error_reply(refused.message, refused.status)
+        except (NotAllowed, InvitationEnded) as refused:
+            status, why = refused.status, str(refused)
+            self.guard.log.write(scope["method"], scope["path"], status, why)
+            ended = isinstance(refused, InvitationEnded)
+            app = error_reply(why, status, ended=ended)
         await app(scope, receive, send_guarded)
 
     async def _know(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
@@ -305,9 +305,9 @@ class Guarded:
             ticket = guard.ticket(headers) if token is None else guard.of_token(token)
             if ticket is not None:
                 ticket = guard.admitted(ticket, known)
-        except NotAllowed as refused:
-            guard.log.write(scope["method"], "/", refused.status, refused.message)
-            return door.show_ended(refused.message, refused.status)
+        except InvitationEnded as refused:
+            guard.log.write(scope["method"], "/", refused.status, str(refused))
+            return door.show_ended(str(refused), refused.status)
         if token is not None:
             if ticket is None:
                 guard.log.write(scope["method"], "/", 403, "a wrong token")

@@ -13,7 +13,6 @@ import hashlib
 import hmac
 import json
 import re
-import secrets
 import time
 import unicodedata
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from pairlearn.label.values import can_be_in_names
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["LONGEST_NAME", "Ticket", "Tickets", "new_secret", "proper_name"]
+__all__ = ["LONGEST_NAME", "Ticket", "Tickets", "proper_name"]
 
 LONGEST_NAME = 80
 # A page may be left for the holidays; after that the link has to be opened again.
@@ -60,11 +59,6 @@ class Ticket:
         return self.owner and self.invitation is None
 
 
-def new_secret() -> str:
-    """Return a secret to keep with the answers."""
-    return secrets.token_hex(32)
-
-
 def proper_name(said: str) -> str | None:
     """Return a name as it is kept, or None if it is no name.
 
@@ -92,7 +86,7 @@ class Tickets:
     Parameters
     ----------
     secret : str
-        The secret, as `new_secret` makes it.
+        The secret, of 64 letters and digits.
     owner_name : str, optional
         The name of whoever starts the server.
     now : callable
