@@ -165,9 +165,7 @@ _SENTENCES: dict[str, Callable[[Event, str, str], str]] = {
     "invite": lambda e, who, name: f"{who} invited {name} as {e.body['role']}.",
     "revoke": lambda _, who, name: f"{who} revoked the link of {name}.",
     "link": lambda _, who, name: f"{who} had the link of {name} shown again.",
-    "new_links": lambda _, who, __: (
-        f"{who} made all links invalid that were made before."
-    ),
+    "new_links": lambda _, who, __: f"{who} made all links from before invalid.",
     "download": lambda e, who, _: f"{who} downloaded {e.body['what']}.",
     "name": _named,
     "comment": _commented,
