@@ -9,9 +9,9 @@ import pytest
 
 from pairlearn.data.stored_answers import read_stored_answers
 from pairlearn.files.answers_store import StoreError
-from pairlearn.label import copying
-from pairlearn.label.copying import checksum, copy_all, events_of
-from pairlearn.label.store import Store
+from pairlearn.label import store as store_module
+from pairlearn.label.copying import Digest, copy_all
+from pairlearn.label.store import Store, read_events
 from tests.support.commands import call
 from tests.support.label_events import asked_body
 
@@ -35,7 +35,7 @@ def source(tmp_path):
             request = f"r{number}"
             store.append("answer", SAID, who=who, question=number, request=request)
         store.append("comment", {"text": "=1+1\n", "to": "Bob"}, who="Bob", question=0)
-        store.lease(0, "Bob", "page", 1e12)
+        store.leases.add(0)
     store.close()
     return path
 
@@ -91,8 +91,7 @@ def test_it_can_be_gone_on_with(source, tmp_path):
     try:
         with store.transaction():
             assert store.append("withdraw", {}, question=3).number == 65
-        with store.transaction(), pytest.raises(sqlite3.IntegrityError):
-            store.append("answer", SAID, question=0, request="r0")
+        assert store.event_of("r0").question == 0
     finally:
         store.close()
 
@@ -113,14 +112,14 @@ def test_a_target_that_holds_something_is_left_as_it_is(source, tmp_path):
 
 
 def test_a_copy_that_breaks_off_leaves_nothing(source, tmp_path, monkeypatch):
-    put, before = Store.put, sorted(tmp_path.iterdir())
+    read, before = store_module._event, sorted(tmp_path.iterdir())
 
-    def fail(store, event):
-        if event.number == 40:
+    def fail(row):
+        if row[0] == 40:
             raise OSError(28, "No space left on device")
-        put(store, event)
+        return read(row)
 
-    monkeypatch.setattr(Store, "put", fail)
+    monkeypatch.setattr(store_module, "_event", fail)
     done = call("label", "export", source, tmp_path / "c.sqlite")
     assert done.exit_code == 1
     assert "no space left" in done.output
@@ -129,20 +128,29 @@ def test_a_copy_that_breaks_off_leaves_nothing(source, tmp_path, monkeypatch):
 
 
 def test_a_copy_that_is_not_the_same_is_told(source, tmp_path, monkeypatch):
-    put = Store.put
+    copy = Store._copy
 
-    def change(store, event):
-        wrong = event.number == 40
-        put(store, event._replace(at="1999-01-01T00:00:00Z") if wrong else event)
+    def change(store, events, facts):
+        other = (each._replace(at="1999-01-01T00:00:00Z") for each in events)
+        copy(store, other, facts)
 
-    monkeypatch.setattr(Store, "put", change)
+    monkeypatch.setattr(Store, "_copy", change)
     with pytest.raises(StoreError, match="not the same as what was read"):
         copy_all("import", str(source), str(tmp_path / "c.sqlite"), None)
+    assert not (tmp_path / "c.sqlite").exists()
+
+
+def checksum(facts, events):
+    digest = Digest()
+    for each in (facts, *events):
+        digest.add(each)
+    return digest.value
 
 
 def test_the_checksum_sees_every_part(source):
-    events = list(events_of(str(source)))
+    events = list(read_events(source))
     known = checksum({"a": 1}, events)
+    assert checksum({"a": 2}, events) != known
     for place, other in enumerate((99, "x", "x", "x", 99, "x", {"x": 1})):
         values = list(events[5])
         values[place] = other
@@ -207,5 +215,22 @@ def test_a_table_of_points_may_be_called_as_a_command_is(tmp_path, monkeypatch):
     assert "Missing argument 'SOURCE'" in named.output
 
 
-def test_nothing_of_the_password_is_shown():
-    assert copying.shown_place("folder/answers.sqlite") == "answers.sqlite"
+def test_to_a_database_and_back_again(source, tmp_path, postgresql):
+    address = postgresql.make_database()
+    before = rows(source)
+    done = call("label", "import", source, address, "--name", "Ada")
+    assert done.exit_code == 0, done.output
+    assert "63 events and 2 settings" in done.output
+    refused = call("label", "import", source, address)
+    assert refused.exit_code == 1
+    assert "holds answers already" in refused.output
+    first = call("label", "trail", address).output.splitlines()[0]
+    assert first.endswith("Ada imported 63 events from answers.sqlite.")
+    back = tmp_path / "back.sqlite"
+    done = call("label", "export", address, back)
+    assert done.exit_code == 0, done.output
+    assert rows(back)[:63] == before
+    assert rows(back, "facts") == rows(source, "facts")
+    # The database itself tells of it, though others may be using it.
+    first = call("label", "trail", address).output.splitlines()[0]
+    assert first.endswith("The owner exported 64 events to back.sqlite.")

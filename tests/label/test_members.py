@@ -202,6 +202,42 @@ def test_the_trail_tells_what_was_done_to_others(make):
 NAMES = [{"name": name, "members": ["p1"]} for name in ("good", "bad")]
 
 
+def test_what_one_server_revokes_another_one_refuses_at_once(tmp_path, postgresql):
+    points = tmp_path / "points.csv"
+    points.write_text("id,size\n" + "".join(f"p{k},{k}\n" for k in range(40)))
+    address = postgresql.make_database()
+
+    def desk():
+        return Desk(address, points, room=None, patience=0.0)
+
+    async def work():
+        one, two = desk(), desk()
+        await one.open()
+        await two.open()
+        try:
+            secret = await one.secret()
+            assert await two.secret() == secret
+            bob = await person(one, "Bob")
+            # Known there as soon as it is here, and not when that next looks round.
+            assert (await two.invitations()).of("Bob", bob.invitation).stands
+            await one.members.revoke(ADA, bob.invitation, "Bob", "r1")
+            assert not (await two.invitations()).of("Bob", bob.invitation).stands
+            await supply(one, 1)
+            eve = await person(one, "Eve")
+            await two.hand(eve, "page", [], 1)
+            await one.members.revoke(ADA, eve.invitation, "Eve", "r2")
+            with pytest.raises(InvitationEnded):
+                await answer(two, eve, 0)
+            await one.secret("Ann", new=True)
+            assert (await two.invitations()).renewed > 0
+            assert await two.secret() == await one.secret() != secret
+        finally:
+            await one.close()
+            await two.close()
+
+    asyncio.run(asyncio.wait_for(work(), 120))
+
+
 @pytest.mark.parametrize(
     ("kind", "body"),
     [

@@ -52,7 +52,8 @@ class FakeDesk:
         self.panel = {"groups": [], "columns": [1, 0]}
         self.clerk = FakeClerk()
 
-        async def do(work):
+        async def do(work, *, log=True):
+            del log
             return work(self.clerk)
 
         self.members = Members(do)

@@ -33,6 +33,18 @@ def label(
             dir_okay=False,
         ),
     ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A PostgreSQL database for the answers instead of a file, such as "
+            "postgresql+psycopg://user@host/name. Several of these commands may share "
+            "it. A password may stand in PGPASSWORD, or in ~/.pgpass.",
+            envvar="PAIRLEARN_DATABASE",
+            show_envvar=False,
+            show_default="a file",
+        ),
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option(
@@ -145,7 +157,8 @@ def label(
     It shows two points side by side: are they of the same kind, or different?
     Questions are chosen so that few answers teach much; meanwhile the model
     learns, and tells how good it is. Everything is kept in one file, answer by
-    answer. Stop with Ctrl+C, and go on later with the same command.
+    answer, or in a database that a team shares (--database). Stop with Ctrl+C,
+    and go on later with the same command.
 
     Nothing leaves this machine. Others can take part if you invite them by
     name and listen at an address that they can reach (--host).
@@ -170,19 +183,14 @@ def label(
         given = {option: value for option, value in given.items() if value is not None}
         if noise is not None:
             given["noise"] = _rates(options.noise_rates(noise))
-        if answers is None:
-            answers = points.with_name(f"{points.stem}.answers.sqlite")
-        if answers.suffix.lower() != ".sqlite":
-            raise OptionError(f"--answers {answers} must end in .sqlite")
-        if not answers.parent.is_dir():
-            raise TableError(f"there is no folder {answers.parent} for {answers.name}")
+        where = _where(points, answers, database)
         from pairlearn.cli.labelling import Wanted, label_points
 
         invited = [proper_option(each, "--invite") for each in invite or ()]
         label_points(
             Wanted(
                 points=points,
-                answers=answers,
+                answers=where,
                 given=given,
                 name=proper_option(name, "--name"),
                 invite=tuple(each for each in invited if each is not None),
@@ -196,8 +204,35 @@ def label(
         )
 
 
+def _where(points: Path, answers: Path | None, database: str | None) -> Path | str:
+    """Return where answers are kept."""
+    if database is not None and answers is not None:
+        raise OptionError(
+            "--answers and --database exclude each other: answers are kept in a file, "
+            "or in a database"
+        )
+    if database is not None:
+        from pairlearn.data.databases import is_address, make_engine
+
+        if not is_address(database):
+            raise OptionError(
+                "--database is an address such as postgresql+psycopg://user@host/name; "
+                "a file is named with --answers"
+            )
+        make_engine(database).dispose()  # refuses what is no address, or not installed
+        return database
+    if answers is None:
+        answers = points.with_name(f"{points.stem}.answers.sqlite")
+    if answers.suffix.lower() != ".sqlite":
+        raise OptionError(f"--answers {answers} must end in .sqlite")
+    if not answers.parent.is_dir():
+        raise TableError(f"there is no folder {answers.parent} for {answers.name}")
+    return answers
+
+
 def _need_extra() -> None:
-    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    needed = ("starlette", "uvicorn", "sqlalchemy", "alembic")
+    missing = [name for name in needed if find_spec(name) is None]
     if missing:
         raise TableError(
             f"the page needs {' and '.join(missing)}, which is not installed: "

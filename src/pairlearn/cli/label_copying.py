@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import sys
+from pathlib import Path
 
 from pairlearn.cli.label import proper_option
 from pairlearn.cli.printing import Progress, say
-from pairlearn.files.tables.errors import OptionError
-from pairlearn.label.copying import copy_all, events_of, is_address, shown_place
+from pairlearn.data.databases import is_address, shown
+from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.label.copying import copy_all
 from pairlearn.label.pairs_file import as_text
+from pairlearn.label.store import read_events
 from pairlearn.label.trail import Trail
 
 __all__ = ["copy_answers", "print_trail"]
@@ -41,12 +44,12 @@ def copy_answers(kind: str, source: str, target: str, name: str | None) -> None:
         copied = copy_all(kind, source, target, who)
     say(
         f"{copied.n_events:,} events and {copied.n_facts} settings were copied to "
-        f"{shown_place(target)}, and read again: they are the same."
+        f"{shown(target)}, and read again: they are the same."
     )
     say(f"Checksum (SHA-256): {copied.checksum}")
     if not copied.noted:
         say(
-            f"note: {shown_place(source)} is in use or may not be written, so that its "
+            f"note: {shown(source)} is in use or may not be written, so that its "
             "own trail does not tell of this copy; that of the copy does.",
             error=True,
         )
@@ -65,7 +68,9 @@ def print_trail(source: str, who: str | None, *, as_csv: bool) -> None:
         As a table, the oldest first; otherwise in sentences, the newest first.
     """
     trail = Trail()
-    for event in events_of(source):
+    if not is_address(source) and not Path(source).is_file():
+        raise TableError(f"there is no file {source}")
+    for event in read_events(source):
         trail.apply(event)
     lines, _ = trail.page(None, len(trail.lines) + 1, who)
     if as_csv:

@@ -11,9 +11,11 @@ import threading
 import webbrowser
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.cli.printing import Progress, say, show_notes
+from pairlearn.data.databases import shown
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.points import read_points
 from pairlearn.label.desk import Desk, Refused
@@ -27,8 +29,6 @@ from pairlearn.label.web.serving import Server, listen, new_loop
 from pairlearn.label.web.tickets import Tickets
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pairlearn.files.tables.points import Points
     from pairlearn.label.invitations import Invitation
 
@@ -44,8 +44,10 @@ class Wanted:
 
     Attributes
     ----------
-    points, answers : Path
-        The table of points, and where answers are kept.
+    points : Path
+        The table of points.
+    answers : Path or str
+        Where answers are kept: a file, or the address of a database.
     given : dict
         Settings of the interview that were given.
     name : str or None
@@ -67,7 +69,7 @@ class Wanted:
     """
 
     points: Path
-    answers: Path
+    answers: Path | str
     given: dict[str, Any] = field(default_factory=dict)
     name: str | None = None
     invite: tuple[str, ...] = ()
@@ -94,7 +96,7 @@ def label_points(wanted: Wanted) -> None:
     """
     # Refused before anything is made.
     Addresses(wanted.host, wanted.port, wanted.allow_host)
-    if not wanted.answers.exists():
+    if not isinstance(wanted.answers, Path) or not wanted.answers.exists():
         listen(wanted.host, wanted.port).close()
     with Progress() as progress:
         progress.step("reading the points")
@@ -150,7 +152,7 @@ def notes_on_columns(things: Things) -> list[str]:
 
 async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
     desk = Desk(wanted.answers, wanted.points, wanted.given, words=things.words)
-    new = not wanted.answers.exists()
+    shared = not isinstance(wanted.answers, Path)
     await desk.open()
     files = None
     try:
@@ -158,11 +160,14 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
         # before a browser opens.
         mark = desk.fact("points")
         if mark is not None and not mark.endswith(mark_of_ids(things.ids)):
-            raise TableError(other_points(wanted.points.name, wanted.answers.name))
+            raise TableError(other_points(wanted.points.name, wanted.answers))
+        new = desk.fact("secret") is None
         tickets = await _tickets(desk, wanted)
-        sock = listen(wanted.host, wanted.port, desk.fact("port"))
+        # Of several processes each has a port of its own.
+        before = None if shared else desk.fact("port")
+        sock = listen(wanted.host, wanted.port, before)
         port = sock.getsockname()[1]
-        if port != desk.fact("port"):
+        if not shared and port != before:
             await desk.keep_fact("port", port)
         scheme = "https" if wanted.behind_proxy and wanted.allow_host else "http"
         addresses = Addresses(wanted.host, port, wanted.allow_host, scheme)
@@ -222,6 +227,12 @@ async def _tickets(desk: Desk, wanted: Wanted) -> Tickets:
     return Tickets(secret, wanted.name, project=project)
 
 
+def _kept_in(wanted: Wanted) -> str:
+    """Return where answers are kept, without a password."""
+    answers = wanted.answers
+    return str(answers) if isinstance(answers, Path) else shown(answers)
+
+
 async def _watch(desk: Desk, server: Server, trouble: list[str]) -> None:
     """End the server if no questions can be chosen at all."""
     try:
@@ -244,7 +255,7 @@ def _greet(
     if wanted.invite and addresses.here_only:
         say("These links work on this machine only; see --host in the help.")
     kept = "Answers are kept in" if new else "The answers so far are continued in"
-    say(f"{kept} {wanted.answers}.")
+    say(f"{kept} {_kept_in(wanted)}.")
     if wanted.new_links and not new:
         say("All links from before are invalid now; give people new ones.")
     if not is_loopback(wanted.host):
@@ -287,8 +298,8 @@ def _open(link: str) -> None:
 def _take_leave(wanted: Wanted, n_answers: int, options: list[str]) -> None:
     """Tell what there is now, and how to go on."""
     many = "1 answer is" if n_answers == 1 else f"{n_answers:,} answers are"
-    say(f"Stopped. {many} kept in {wanted.answers}.")
+    say(f"Stopped. {many} kept in {_kept_in(wanted)}.")
     if n_answers:
-        files = [str(wanted.points), str(wanted.answers)]
+        files = [str(wanted.points), _kept_in(wanted)]
         words = ["pairlearn", "fit", *files, "-o", "model.skops", *options]
         say(f"To make a model of them: {shlex.join(words)}")

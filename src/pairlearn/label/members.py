@@ -30,7 +30,7 @@ class Members:
         Lets the writer do something with its clerk, and returns when that is kept.
     """
 
-    def __init__(self, do: Callable[[Callable[[Clerk], Any]], Awaitable[Any]]) -> None:
+    def __init__(self, do: Callable[..., Awaitable[Any]]) -> None:
         self._do = do
 
     async def invite(
@@ -71,7 +71,7 @@ class Members:
         def look(clerk: Clerk) -> Invitation | None:
             return clerk.records.invitations.standing(name, "annotator")
 
-        found: Invitation | None = await self._do(look)
+        found: Invitation | None = await self._do(look, log=False)
         return await self.invite(by, name, "annotator") if found is None else found
 
     async def revoke(
@@ -128,7 +128,7 @@ class Members:
                 for each in records.invitations.listed()
             ]
 
-        found: list[dict[str, Any]] = await self._do(look)
+        found: list[dict[str, Any]] = await self._do(look, log=False)
         return found
 
     async def trail(
@@ -141,5 +141,5 @@ class Members:
             lines, more = trail.page(before, min(limit, _MOST_LINES), who)
             return lines, more, trail.people()
 
-        found: tuple[list[Line], bool, list[str]] = await self._do(look)
+        found: tuple[list[Line], bool, list[str]] = await self._do(look, log=False)
         return found

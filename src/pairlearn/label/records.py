@@ -107,6 +107,10 @@ class Records:
         self._pairs: dict[str, Counter[tuple[int, int]]] = {}
         self._comments: dict[tuple[int, str], str] = {}
         self._taken_back: set[int] = set()
+        # Open questions about pairs that somebody may have answered before: asked in
+        # another question, too, or taken back.
+        self._repeated: set[int] = set()
+        self._first_about: dict[tuple[int, int], int] = {}
 
     @classmethod
     def read(cls, events: Iterable[Event]) -> Records:
@@ -137,6 +141,10 @@ class Records:
         """Tell whether a person has answered the pair of a question."""
         pairs = self._pairs.get(who)
         return pairs is not None and pairs[self.questions[number].pair] > 0
+
+    def n_unsuitable(self, who: str) -> int:
+        """Return how many open questions a person has answered the pair of."""
+        return sum(self.has_answered(who, number) for number in self._repeated)
 
     def own(self, who: str, number: int) -> Item | None:
         """Return what a person said to a question, if it stands."""
@@ -170,12 +178,16 @@ class Records:
             str(body["purpose"]),
         )
         self.open[number] = None
+        first = self._first_about.setdefault(self.questions[number].pair, number)
+        if first != number:
+            self._repeated |= {number, first} & self.open.keys()
 
     def _answer(self, event: Event) -> None:
         number, said, who = _number(event), int(event.body["said"]), event.who or ""
         question = self.questions[number]
         if event.kind == "answer":
             self.open.pop(number, None)
+            self._repeated.discard(number)
             self.first[number] = event.number
         self.items[event.number] = Item(
             event.number,
@@ -199,6 +211,7 @@ class Records:
         if self.first.get(number) == item.number:
             del self.first[number]
             self.open[number] = None
+            self._repeated.add(number)
         self.counts[item.said or 0] -= 1
         del self._of_person[who][number]
         self._pairs[who][self.questions[number].pair] -= 1
@@ -207,6 +220,7 @@ class Records:
     def _withdraw(self, event: Event) -> None:
         number = _number(event)
         self.open.pop(number, None)
+        self._repeated.discard(number)
         self.withdrawn.add(number)
 
     def _comment(self, event: Event) -> None:

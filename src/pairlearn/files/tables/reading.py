@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.data.databases import is_address, shown
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.checksum import check_checksum
 from pairlearn.files.tables.errors import TableError
@@ -91,7 +92,8 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
     ----------
     path : str or Path
         A file that ends in .csv, .tsv, .tab, .txt, .parquet, .feather, .arrow or .ipc,
-        or the file of answers that `pairlearn label` writes: .sqlite, .sqlite3 or .db.
+        or the file of answers that `pairlearn label` writes: .sqlite, .sqlite3 or .db;
+        or the address of its database, such as postgresql+psycopg://user@host/name.
     n_rows : int
         The most rows of a part.
 
@@ -105,6 +107,9 @@ def read_chunks(path: str | Path, n_rows: int = CHUNK_ROWS) -> Iterator[Table]:
     TableError
         If it is not such a table, with what is wrong, where, and the way out.
     """
+    if is_address(path):
+        yield _read_store(path)
+        return
     path = Path(path)
     suffix = path.suffix.lower()
     if path.is_dir():
@@ -170,7 +175,7 @@ def _read_arrow(path: Path, n_rows: int) -> Iterator[Table]:
         n_read += count
 
 
-def _read_store(path: Path) -> Table:
+def _read_store(path: str | Path) -> Table:
     from pairlearn.data.stored_answers import StoreError, read_stored_answers
 
     try:
@@ -180,7 +185,7 @@ def _read_store(path: Path) -> Table:
     answers = found.rows
     if not answers:
         raise TableError(
-            f"{path.name} holds no answer yet; answer some questions on the page of "
+            f"{shown(path)} holds no answer yet; answer some questions on the page of "
             "pairlearn label first"
         )
     names = ("left", "right", "answer", "purpose", "annotator", "time", "comment")
@@ -191,7 +196,7 @@ def _read_store(path: Path) -> Table:
     columns["round"] = [found.n_looks] * len(answers)
     cells = {name: cells_of(values) for name, values in columns.items()}
     lines = np.array([answer.question for answer in answers], dtype=np.int64)
-    return Table(path.name, cells, lines, text=False, unit="question")
+    return Table(shown(path), cells, lines, text=False, unit="question")
 
 
 def _numbers(count: int, first: int = 1) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 from starlette.responses import RedirectResponse
 
 from pairlearn.label.invitations import InvitationEnded, Invitations
+from pairlearn.label.values import Refused
 from pairlearn.label.web import door
 from pairlearn.label.web.refusals import NotAllowed, RefusalLog
 from pairlearn.label.web.replies import error_reply
@@ -273,7 +274,7 @@ class Guarded:
                 app = await self._enter(scope, headers) or app
             elif not scope["path"].startswith("/static/"):
                 await self._know(scope, headers)
-        except (NotAllowed, InvitationEnded) as refused:
+        except (NotAllowed, Refused) as refused:
             status, why = refused.status, str(refused)
             self.guard.log.write(scope["method"], scope["path"], status, why)
             ended = isinstance(refused, InvitationEnded)
