@@ -175,6 +175,28 @@ def test_a_question_is_shown_to_those_who_have_it(make):
     run(make(), work)
 
 
+def test_a_point_is_shown_to_those_who_are_asked_about_it(make):
+    async def work(desk):
+        await supply(desk, 3)
+        bob, eve = await person(desk, "Bob"), await person(desk, "Eve")
+        await desk.hand(bob, "page", [], 1)
+        await desk.hand(eve, "page", [], 1)
+        await answer(desk, bob, 0)
+        await desk.hand(bob, "page", [], 1)
+
+        async def seen(who):
+            return [row for row in range(8) if await desk.may_see(who, row)]
+
+        # Question k is about rows 2 k and 2 k + 1.
+        assert await seen(bob) == [0, 1, 4, 5]
+        assert await seen(eve) == [2, 3]
+        assert await seen(ANN) == list(range(8))
+        await desk.undo(bob, "page", "u1", 0)
+        assert await seen(bob) == [0, 1, 4, 5]
+
+    run(make(), work)
+
+
 def test_the_trail_tells_what_was_done_to_others(make):
     async def work(desk):
         await supply(desk, 3)

@@ -225,6 +225,18 @@ class TestLinks:
         assert site.get(f"/?token={new}", cookie={}).status_code == 303
 
 
+def test_texts_and_pictures_of_other_points_are_not_shown(site):
+    _, bob = site.invited("Bob")
+    assert site.get("/api/cell/0/0", cookie=bob).status_code == 404
+    assert site.get("/api/cell/0/0").status_code == 200
+    site.post("/api/questions", QUESTIONS, cookie=bob)
+    assert site.get("/api/cell/0/0", cookie=bob).status_code == 200
+    for path in ("/api/cell/20/0", "/media/20/0"):
+        refused = site.get(path, cookie=bob)
+        assert refused.status_code == 404
+        assert "on no page of yours" in refused.json()["error"]
+
+
 class TestTrail:
     def test_downloads_are_noted_with_who_and_what(self, site):
         assert site.get("/files/pairs.csv").status_code == 200

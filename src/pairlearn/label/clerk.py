@@ -309,6 +309,14 @@ class Clerk:
             return Item(0, question, asked.left, asked.right, None, None, None)
         raise Refused("This question is not on your page.", 403)
 
+    def may_see(self, person: Person, row: int) -> bool:
+        """Tell whether a point is one that a person is asked about, or was."""
+        if person.owner or self.records.has_judged(person.name, row):
+            return True
+        numbers = self.store.leases.of_person(person.name)
+        asked = (self.records.questions.get(number) for number in numbers)
+        return any(each is not None and row in each.pair for each in asked)
+
     # What is noted about people and links.
 
     def check_welcome(self, person: Person) -> None:

@@ -61,6 +61,7 @@ _OF_PAGE = (
 _HAS = select(_T.question).where(
     _T.question == bindparam("number"), _T.who == bindparam("by"), _T.until > _NOW
 )
+_OF_PERSON = select(_T.question).where(_T.who == bindparam("by"))
 _N_FREE = select(func.count()).select_from(LEASES).where(_FREE)
 _N_PAGES = select(func.count(distinct(_T.page))).where(_T.taken > bindparam("since"))
 _PUT = (
@@ -190,6 +191,11 @@ class Leases:
         self._send_leases()
         values = {"by": who, "number": number, "now": now}
         return self._run(_HAS, values).first() is not None
+
+    def of_person(self, who: str) -> list[int]:
+        """Return the questions on pages of a person, also if they may be taken away."""
+        self._send_leases()
+        return list(self._run(_OF_PERSON, {"by": who}).scalars())
 
     def take(self, most: int, to: Lease, suits: Callable[[int], bool]) -> list[int]:
         """Put free questions on a page.

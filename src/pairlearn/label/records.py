@@ -103,6 +103,7 @@ class Records:
         self.trail = Trail()
         self.last_seen: dict[str, str] = {}
         self._joined: set[tuple[str, bool, str | None]] = set()
+        self._rows: dict[str, set[int]] = {}
         self._of_person: dict[str, dict[int, int]] = {}
         self._pairs: dict[str, Counter[tuple[int, int]]] = {}
         self._comments: dict[tuple[int, str], str] = {}
@@ -145,6 +146,10 @@ class Records:
     def n_unsuitable(self, who: str) -> int:
         """Return how many open questions a person has answered the pair of."""
         return sum(self.has_answered(who, number) for number in self._repeated)
+
+    def has_judged(self, who: str, row: int) -> bool:
+        """Tell whether a person has ever answered about a point."""
+        return row in self._rows.get(who, ())
 
     def own(self, who: str, number: int) -> Item | None:
         """Return what a person said to a question, if it stands."""
@@ -201,6 +206,7 @@ class Records:
             number in self._taken_back,
         )
         self.counts[said] += 1
+        self._rows.setdefault(who, set()).update(question.pair)
         self._of_person.setdefault(who, {})[number] = event.number
         self._pairs.setdefault(who, Counter())[question.pair] += 1
 

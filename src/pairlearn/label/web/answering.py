@@ -239,9 +239,20 @@ class Answering:
         }
         return b"%b,%b" % (question[1:-1], to_json(about)[1:-1])
 
+    async def _place(self, request: Request) -> tuple[int, int]:
+        """Return row and column of a cell that whoever asks may see."""
+        row, column = number_in(request, "row"), number_in(request, "column")
+        # An owner may look round before saying a name.
+        allowed = ticket_of(request.scope).owner or await self._desk.may_see(
+            person_of(request), row
+        )
+        if not allowed:
+            raise NotAllowed("this point is on no page of yours", 404)
+        return row, column
+
     async def cell(self, request: Request) -> Response:
         """Send the whole text of a cell."""
-        row, column = number_in(request, "row"), number_in(request, "column")
+        row, column = await self._place(request)
         whole = self._room.things.whole(row, column)
         if whole is None:
             raise NotAllowed("there is no such cell", 404)
@@ -249,7 +260,7 @@ class Answering:
 
     async def media(self, request: Request) -> MediaReply:
         """Send the image or sound that a cell names."""
-        row, column = number_in(request, "row"), number_in(request, "column")
+        row, column = await self._place(request)
         found = await to_thread.run_sync(self._room.things.open, row, column)
         if found is None:
             raise NotAllowed("this cell names no image or sound that is here", 404)
