@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from pairlearn.label.web.places import ANYBODY, EVERYBODY, OWNER, Place, place
-from pairlearn.label.web.tickets import Ticket, Tickets
+from pairlearn.label.web.tickets import Tickets
 from tests.support.fake_desk import Site
 from tests.support.label_routes import routes
 
@@ -101,11 +101,7 @@ def is_let_in(response, path):
 
 
 def revoke(site, invitation, by="Ann"):
-    asyncio.run(
-        site.desk.members.revoke(
-            Ticket(by, owner=True), invitation.id, invitation.name, "r1"
-        )
-    )
+    asyncio.run(site.desk.members.revoke(by, invitation.id, invitation.name, "r1"))
 
 
 class TestLinks:

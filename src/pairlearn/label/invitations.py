@@ -69,6 +69,12 @@ class Invitation:
         """Whether it has not been revoked."""
         return self.ended_at is None
 
+    def ended(self, event: Event) -> Invitation:
+        """Return it as it is after an event that ends it; the first one counts."""
+        if not self.stands:
+            return self
+        return replace(self, ended_at=event.at, ended_by=event.who)
+
 
 @dataclass(frozen=True)
 class Invitations:
@@ -132,10 +138,11 @@ class Invitations:
 
     def standing(self, name: str, role: str) -> Invitation | None:
         """Return the newest invitation of somebody in a role that still holds."""
-        for each in reversed(self.by_id.values()):
+        found = None
+        for each in self.by_id.values():
             if each.stands and (each.name, each.role) == (name, role):
-                return each
-        return None
+                found = each
+        return found
 
     def listed(self) -> list[Invitation]:
         """Return all of them, the newest first, those that were revoked at the end."""
@@ -162,12 +169,11 @@ class Invitations:
 
     def _revoked(self, event: Event) -> Invitations:
         id_, name = event.body["id"], str(event.body["name"])
-        ended = {"ended_at": event.at, "ended_by": event.who}
         by_id, by_name = dict(self.by_id), dict(self.by_name)
         if id_ is not None and id_ in by_id:
-            by_id[id_] = replace(by_id[id_], **ended)
+            by_id[id_] = by_id[id_].ended(event)
         if name in by_name:
-            by_name[name] = replace(by_name[name], **ended)
+            by_name[name] = by_name[name].ended(event)
         names = self.revoked_names | {name}
         return replace(self, by_id=by_id, by_name=by_name, revoked_names=names)
 
@@ -181,15 +187,10 @@ class Invitations:
         return replace(self, by_name={**self.by_name, name: found})
 
     def _renewed(self, event: Event) -> Invitations:
-        def end(each: Invitation) -> Invitation:
-            if not each.stands:
-                return each
-            return replace(each, ended_at=event.at, ended_by=event.who)
-
         return replace(
             self,
-            by_id={key: end(each) for key, each in self.by_id.items()},
-            by_name={key: end(each) for key, each in self.by_name.items()},
+            by_id={key: each.ended(event) for key, each in self.by_id.items()},
+            by_name={key: each.ended(event) for key, each in self.by_name.items()},
             revoked_names=self.revoked_names | set(self.by_name),
             renewed=event.number,
         )

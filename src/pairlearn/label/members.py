@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from pairlearn.label.clerk import Clerk
     from pairlearn.label.trail import Line
-    from pairlearn.label.web.tickets import Ticket
 
 __all__ = ["Members"]
 
@@ -76,16 +75,18 @@ class Members:
 
     async def revoke(
         self,
-        by: Ticket,
+        by: str | None,
         id: str | None,  # noqa: A002 - the page's word for it
         name: str,
         request: str,
+        *,
+        own: str | None = None,
     ) -> None:
         """End a link; what was answered with it stays.
 
         Parameters
         ----------
-        by : Ticket
+        by : str or None
             Who does it.
         id : str or None
             Of the invitation; None: links by the name alone, of an earlier version.
@@ -93,8 +94,10 @@ class Members:
             Whose it is.
         request : str
             The id that the page has made for this.
+        own : str or None
+            The id of the invitation by which they came, which they may not end.
         """
-        if id is not None and id == by.invitation:
+        if id is not None and id == own:
             raise Refused(
                 "This is the link that you came with; let another owner revoke it.", 409
             )
@@ -105,7 +108,7 @@ class Members:
                 raise Refused("There is no such link.", 404)
             if not found.stands:
                 return  # somebody else was quicker
-            clerk.note(by.name, "revoke", {"id": id, "name": name}, request)
+            clerk.note(by, "revoke", {"id": id, "name": name}, request)
 
         await self._do(do)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairlearn.label.invitations import ROLES
 from pairlearn.label.web.bodies import Field, mark, maybe, one_of, text
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from pairlearn.label.invitations import Invitation
+    from pairlearn.label.members import Members
     from pairlearn.label.web.room import Room
 
 __all__ = ["Inviting"]
@@ -46,7 +47,7 @@ class Inviting:
         self._room = room
 
     @property
-    def _members(self) -> Any:
+    def _members(self) -> Members:
         return self._room.desk.members
 
     async def people(self, request: Request) -> Response:
@@ -97,8 +98,10 @@ class Inviting:
     async def revoke(self, request: Request) -> Response:
         """End a link."""
         said = await body_of(request, _REVOKE)
-        ticket = ticket_of(request.scope)
-        await self._members.revoke(ticket, said["invitation"], said["name"], said["id"])
+        by = ticket_of(request.scope)
+        await self._members.revoke(
+            by.name, said["invitation"], said["name"], said["id"], own=by.invitation
+        )
         return JSONReply(b'{"saved":true}')
 
     async def trail(self, request: Request) -> Response:
