@@ -35,6 +35,7 @@ from pairlearn.cli.training_points import (
     make_fingerprints,
 )
 from pairlearn.data.cycles import in_contradictory_cycle
+from pairlearn.data.databases import called
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.errors import TableError
 from pairlearn.models.auto import PairClassifier
@@ -229,7 +230,7 @@ def fit_tables(
         columns=[(column.name, _how(column)) for column in answered.points.columns],
         source={
             "points": points.name,
-            "pairs": " and ".join(file.name for file in files),
+            "pairs": " and ".join(map(called, files)),
         },
         seconds=time.perf_counter() - start,
         classes=classes,
@@ -262,7 +263,7 @@ def _read(
     """Read the tables, and refuse answers of one kind."""
     answered = read_answers(points, pairs, **reading)
     answered.notes += [c.note for c in answered.points.columns if c.note]
-    t, name = answered.t, " and ".join(file.name for file in pairs)
+    t, name = answered.t, " and ".join(map(called, pairs))
     if not len(t) and answered.audits is not None:
         raise TableError(
             f"{name} holds {len(answered.audits)} answered audit(s), and no answer to "

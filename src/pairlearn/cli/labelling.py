@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.cli.printing import Progress, say, show_notes
-from pairlearn.data.databases import shown
+from pairlearn.data.databases import called
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.points import read_points
 from pairlearn.label.desk import Desk, Refused
@@ -230,7 +230,7 @@ async def _tickets(desk: Desk, wanted: Wanted) -> Tickets:
 def _kept_in(wanted: Wanted) -> str:
     """Return where answers are kept, without a password."""
     answers = wanted.answers
-    return str(answers) if isinstance(answers, Path) else shown(answers)
+    return str(answers) if isinstance(answers, Path) else called(answers)
 
 
 async def _watch(desk: Desk, server: Server, trouble: list[str]) -> None:

@@ -6,6 +6,7 @@ This file is read for every `--help`, so nothing that takes long is imported her
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from functools import wraps
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pairlearn.data.databases import is_address
 from pairlearn.files.tables.errors import OptionError
 
 if TYPE_CHECKING:
@@ -44,9 +46,30 @@ def _column(what: str) -> Any:
 PointsFile = Annotated[
     Path, table_file("POINTS", "Table of points: a CSV, TSV, Parquet or Arrow file.")
 ]
+
+
+def _answers(said: str) -> Path:
+    """Return a file that is there, or an address: no path, but it holds all of it."""
+    path = Path(said)
+    if is_address(said):
+        return path
+    if not path.exists():
+        raise typer.BadParameter(f"File {said!r} does not exist.")
+    if path.is_dir():
+        raise typer.BadParameter(f"File {said!r} is a directory.")
+    if not os.access(path, os.R_OK):
+        raise typer.BadParameter(f"File {said!r} is not readable.")
+    return path
+
+
 PairsFiles = Annotated[
     list[Path],
-    table_file("PAIRS", "Table of pairs and answers about them; several may follow."),
+    typer.Argument(
+        metavar="PAIRS",
+        help="Table of pairs and answers about them; several may follow.",
+        show_default=False,
+        parser=_answers,
+    ),
 ]
 ModelFile = Annotated[Path, table_file("MODEL", "A model that `fit` wrote.")]
 Id = Annotated[str | None, _column("Column of the points that holds their ids.")]

@@ -19,6 +19,7 @@ from pairlearn.ask.interview import RESERVED
 from pairlearn.ask.tables import begin_interview, encode, noise_to_learn_with
 from pairlearn.cli.judging import in_options, warnings_as_notes
 from pairlearn.cli.reviewing import note_on_changes
+from pairlearn.data.databases import called
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.cells import id_of, looks_like_formula, shown
 from pairlearn.files.tables.errors import OptionError, TableError
@@ -242,7 +243,7 @@ def _refuse_unanswered(pairs: Sequence[Path], reading: Mapping[str, Any]) -> Non
         if cells is None or any(map(id_of, cells)):
             return
     raise TableError(
-        f"{' and '.join(file.name for file in pairs)}: there is no answer yet in the "
+        f"{' and '.join(map(called, pairs))}: there is no answer yet in the "
         f"column {name!r}. Write same, different, or ? if unsure; for the first "
         "questions give the table of points alone"
     )

@@ -1,7 +1,7 @@
 """Databases that a team shares: their addresses, how they are reached, what went wrong.
 
 An address is one of SQLAlchemy: ``postgresql+psycopg://user@host/name``. A password may
-stand in it, and so it is shown to nobody: messages have :func:`shown`. Better it stands
+stand in it, and so it is shown to nobody: messages have :func:`called`. Better it stands
 in PGPASSWORD or in ~/.pgpass, which the driver reads by itself.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlalchemy import URL, Engine
 
 __all__ = ["StoreError", "address_of", "can_be_tried_again", "is_address", "make_engine"]
-__all__ += ["shown", "unreachable"]
+__all__ += ["called", "unreachable"]
 
 # A path that an address was taken for has lost one of its two slashes. A letter and a
 # colon are a drive of Windows.
@@ -93,7 +93,7 @@ def address_of(where: str | Path) -> URL:
     return url
 
 
-def shown(where: str | Path) -> str:
+def called(where: str | Path) -> str:
     """Return how a file or a database is called in messages: without a password.
 
     Parameters
@@ -107,9 +107,9 @@ def shown(where: str | Path) -> str:
 
     Examples
     --------
-    >>> shown("postgresql+psycopg://ann:secret@localhost/team")
+    >>> called("postgresql+psycopg://ann:secret@localhost/team")
     'postgresql://ann@localhost/team'
-    >>> shown(Path("folder/answers.sqlite"))
+    >>> called(Path("folder/answers.sqlite"))
     'answers.sqlite'
     """
     if not is_address(where):
@@ -194,7 +194,7 @@ def unreachable(where: str | Path, problem: BaseException) -> StoreError:
     -------
     StoreError
     """
-    name = shown(where)
+    name = called(where)
     said = str(getattr(problem, "orig", None) or problem)
     state = getattr(getattr(problem, "orig", None), "sqlstate", None)
     for sign, sentence in _REASONS:

@@ -21,7 +21,7 @@ from pairlearn.data.databases import (
     StoreError,
     is_address,
     make_engine,
-    shown,
+    called,
     unreachable,
 )
 
@@ -205,7 +205,7 @@ def damaged(path: str | Path, problem: object) -> StoreError:
     why = str(problem).strip().partition("\n")[0][:200]
     if is_address(path):
         return StoreError(
-            f"what is in the database {shown(path)} cannot be read ({why}); it was "
+            f"what is in the database {called(path)} cannot be read ({why}); it was "
             "left as it is. Put a copy from before back, such as one of pg_dump"
         )
     return StoreError(
@@ -308,7 +308,7 @@ def _copy_of_database(address: str | Path) -> sqlite3.Connection:
         copy.close()
         if getattr(getattr(problem, "orig", None), "sqlstate", "") == "42P01":
             raise StoreError(
-                f"the database {shown(address)} holds no answers of pairlearn label; "
+                f"the database {called(address)} holds no answers of pairlearn label; "
                 "check the address"
             ) from None
         raise unreachable(address, problem) from None

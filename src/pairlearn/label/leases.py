@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, distinct, func, or_, select
+from sqlalchemy import and_, bindparam, distinct, false, func, or_, select
 
 from pairlearn.label.tables import LEASES, WISHES
 from pairlearn.label.upserts import upsert
@@ -66,7 +66,7 @@ _N_FREE = select(func.count()).select_from(LEASES).where(_FREE)
 _N_PAGES = select(func.count(distinct(_T.page))).where(_T.taken > bindparam("since"))
 _PUT = (
     LEASES.update()
-    .where(_T.question.in_(_NUMBERS))
+    .where(_T.question == bindparam("number"))
     .values(
         who=bindparam("by"),
         page=bindparam("on"),
@@ -85,7 +85,7 @@ _END = LEASES.delete().where(
     or_(_T.who == bindparam("by"), _T.until <= _NOW),
 )
 _CLOSE = LEASES.update().where(_T.question == bindparam("number"), _T.is_open)
-_CLOSE = _CLOSE.values(is_open=False)
+_CLOSE = _CLOSE.values(is_open=false())
 
 
 class Lease(NamedTuple):
@@ -118,14 +118,19 @@ class Leases:
 
     Parameters
     ----------
-    run : callable
-        Executes a statement with values.
+    run, quick : callable
+        Execute a statement with values: any, or one that is compiled once.
     dialect : str
         The kind of database.
     """
 
-    def __init__(self, run: Callable[..., Any], dialect: str) -> None:
-        self._run, self._dialect = run, dialect
+    def __init__(
+        self,
+        run: Callable[..., Any],
+        quick: Callable[..., list[tuple[Any, ...]]],
+        dialect: str,
+    ) -> None:
+        self._run, self._quick, self._dialect = run, quick, dialect
         self._fresh: list[dict[str, Any]] = []
         self._ended: list[dict[str, Any]] = []
         self._wishes: dict[str, float] = {}
@@ -146,8 +151,8 @@ class Leases:
             self._run(_ADD, self._fresh)
         if self._ended:
             self._ended.sort(key=lambda row: row["number"])
-            self._run(_END, self._ended)
-            self._run(_CLOSE, [{"number": row["number"]} for row in self._ended])
+            self._quick(_END, self._ended)
+            self._quick(_CLOSE, [{"number": row["number"]} for row in self._ended])
         self._fresh, self._ended = [], []
 
     def forget(self) -> None:
@@ -166,7 +171,8 @@ class Leases:
 
     def n_free(self, now: float) -> int:
         """Return how many questions may be given out."""
-        return int(self._run(_N_FREE, {"now": now}).scalar() or 0)
+        ((found,),) = self._quick(_N_FREE, {"now": now})
+        return int(found)
 
     def n_pages(self, since: float) -> int:
         """Return how many pages got questions since then."""
@@ -183,8 +189,7 @@ class Leases:
 
     def of_page(self, who: str, page: str, now: float) -> dict[int, float]:
         """Return the questions on a page as they came, and until when they stay."""
-        rows = self._run(_OF_PAGE, {"by": who, "on": page, "now": now})
-        return {number: until for number, until in rows}  # noqa: C416 - rows are no tuples
+        return dict(self._quick(_OF_PAGE, {"by": who, "on": page, "now": now}))
 
     def has(self, who: str, number: int, now: float) -> bool:
         """Tell whether a question is on a page of a person."""
@@ -215,8 +220,10 @@ class Leases:
         """
         if most <= 0:
             return []
+        if self._fresh:
+            self._send_leases()
         values = {"now": to.taken, "most": most}
-        seen = list(self._run(_TAKE, values).scalars())
+        seen = [number for (number,) in self._quick(_TAKE, values)]
         found = [number for number in seen if suits(number)]
         while len(found) < most and len(seen) >= most:
             # Some that come first do not suit; look behind them.
@@ -246,9 +253,9 @@ class Leases:
                 self._run(_EXTEND, {"numbers": found, "til": to.until})
 
     def _put(self, numbers: list[int], to: Lease) -> None:
+        lease = {"by": to.who, "on": to.page, "til": to.until, "at": to.taken}
         if numbers:
-            values = {"numbers": numbers, "by": to.who, "on": to.page}
-            self._run(_PUT, values | {"til": to.until, "at": to.taken})
+            self._quick(_PUT, [{"number": number, **lease} for number in numbers])
 
     def put(self, lease: Lease) -> None:
         """Put a question on a page, whoever has it; with the lock of the log."""

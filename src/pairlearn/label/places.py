@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlalchemy import NullPool, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from pairlearn.data.databases import make_engine, shown, unreachable
+from pairlearn.data.databases import make_engine, called, unreachable
 from pairlearn.files.answers_store import StoreError, check_kind, damaged
 from pairlearn.label.migrations import upgrade
 from pairlearn.system.locks import FileLock
@@ -215,7 +215,7 @@ class DatabasePlace:
     is_shared = True
 
     def __init__(self, address: str) -> None:
-        self.address, self.name = address, shown(address)
+        self.address, self.name = address, called(address)
         self._engine = make_engine(address)
 
     def open(self) -> Connection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from pairlearn.data.databases import is_address, shown
+from pairlearn.data.databases import is_address, called
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +53,7 @@ def other_points(points: str, answers: str | Path) -> str:
     if is_address(answers):
         another = "database with --database"
     return (
-        f"the points of {points} are not those that the answers in {shown(answers)} "
+        f"the points of {points} are not those that the answers in {called(answers)} "
         "are about: rows, ids or cells have changed since. Give the table as it was, "
         f"or begin another {another}"
     )

@@ -22,6 +22,7 @@ from pairlearn.data.stored_answers import snapshot
 from pairlearn.files.answers_store import StoreError
 from pairlearn.label.leases import Leases
 from pairlearn.label.places import DatabasePlace, FilePlace
+from pairlearn.label.quick import Quick
 from pairlearn.label.tables import EVENTS, FACTS
 from pairlearn.label.upserts import upsert
 
@@ -167,7 +168,8 @@ class Store:
         self._added: list[dict[str, Any]] = []
         self._requests: dict[str, Event] = {}
         self._facts: dict[str, Any] = {}
-        self.leases = Leases(self._run, self._dialect)
+        self._compiled = Quick()
+        self.leases = Leases(self._run, self._quick, self._dialect)
         self.session = 0
         self._connection: Connection | None = self._place.open()
         try:
@@ -199,6 +201,12 @@ class Store:
         if self._connection is None or self._transaction is None:
             raise RuntimeError("this needs a transaction")
         return self._connection.execute(statement, values)
+
+    def _quick(self, statement: Any, values: Any) -> list[tuple[Any, ...]]:
+        """Execute a statement that was compiled before, within a transaction."""
+        if self._connection is None or self._transaction is None:
+            raise RuntimeError("this needs a transaction")
+        return self._compiled(self._connection, statement, values)
 
     def reach(self) -> None:
         """Make a connection, if the last one was lost."""
@@ -240,7 +248,7 @@ class Store:
     def _send(self) -> None:
         """Send what was added."""
         if self._added:
-            self._run(_ADD, self._added)
+            self._quick(_ADD, self._added)
         if self._facts:
             facts = sorted(self._facts.items())
             values = [{"name": name, "value": _to_json(v)} for name, v in facts]
@@ -331,8 +339,8 @@ class Store:
         if self._transaction is None:
             with self.transaction(log=False):
                 return self.event_of(request)
-        row = self._run(_OF_REQUEST, {"id": request}).first()
-        return None if row is None else _event(row)
+        rows = self._quick(_OF_REQUEST, {"id": request})
+        return _event(rows[0]) if rows else None
 
     def facts(self) -> dict[str, Any]:
         """Return what else is kept: settings, the mark of the points and so on."""

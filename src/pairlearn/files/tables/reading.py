@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.data.databases import is_address, shown
+from pairlearn.data.databases import is_address, called
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.checksum import check_checksum
 from pairlearn.files.tables.errors import TableError
@@ -185,7 +185,7 @@ def _read_store(path: str | Path) -> Table:
     answers = found.rows
     if not answers:
         raise TableError(
-            f"{shown(path)} holds no answer yet; answer some questions on the page of "
+            f"{called(path)} holds no answer yet; answer some questions on the page of "
             "pairlearn label first"
         )
     names = ("left", "right", "answer", "purpose", "annotator", "time", "comment")
@@ -196,7 +196,7 @@ def _read_store(path: str | Path) -> Table:
     columns["round"] = [found.n_looks] * len(answers)
     cells = {name: cells_of(values) for name, values in columns.items()}
     lines = np.array([answer.question for answer in answers], dtype=np.int64)
-    return Table(shown(path), cells, lines, text=False, unit="question")
+    return Table(called(path), cells, lines, text=False, unit="question")
 
 
 def _numbers(count: int, first: int = 1) -> NDArray[np.int64]:
