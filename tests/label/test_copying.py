@@ -205,6 +205,16 @@ def test_the_trail_in_the_terminal(source):
     assert only.output.strip() == "Nothing is in the trail yet."
 
 
+def test_a_forged_log_is_told(source):
+    store = Store(source, lambda: 0.0)
+    with store.transaction():
+        store.append("invite", {"name": "Eve"})
+    store.close()
+    done = call("label", "trail", source)
+    assert done.exit_code == 1
+    assert "answers.sqlite is damaged" in done.output
+
+
 def test_a_table_of_points_may_be_called_as_a_command_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "export").write_text("id,x\np1,2\n")

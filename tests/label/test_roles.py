@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from pairlearn.label.values import Refused
 from pairlearn.label.web.places import ANYBODY, EVERYBODY, OWNER, Place, place
 from pairlearn.label.web.tickets import Tickets
 from tests.support.fake_desk import Site
@@ -219,6 +220,20 @@ class TestLinks:
         assert site.get(f"/?token={old}", cookie={}).status_code == 403
         new = site.guard.tickets.owner_token
         assert site.get(f"/?token={new}", cookie={}).status_code == 303
+
+
+def test_if_the_log_cannot_be_read_nobody_is_let_in(tmp_path):
+    async def away():
+        raise Refused("The database cannot be reached at the moment.", 503)
+
+    site = Site(tmp_path)
+    _, bob = site.invited("Bob")
+    site.guard._invitations = away
+    for path in ("/api/hello", "/", f"/?token={site.tickets.invitation('k1', 'Bob')}"):
+        response = site.get(path, cookie=bob)
+        assert response.status_code == 503
+        assert "cannot be reached" in response.json()["error"]
+    assert untouched(site)
 
 
 def test_texts_and_pictures_of_other_points_are_not_shown(site):

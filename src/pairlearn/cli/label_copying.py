@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pairlearn.cli.label import proper_option
 from pairlearn.cli.printing import Progress, say
-from pairlearn.data.databases import is_address, shown
+from pairlearn.data.databases import called, is_address
+from pairlearn.data.stored_answers import damaged
 from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.label.copying import copy_all
 from pairlearn.label.pairs_file import as_text
@@ -44,12 +45,12 @@ def copy_answers(kind: str, source: str, target: str, name: str | None) -> None:
         copied = copy_all(kind, source, target, who)
     say(
         f"{copied.n_events:,} events and {copied.n_facts} settings were copied to "
-        f"{shown(target)}, and read again: they are the same."
+        f"{called(target)}, and read again: they are the same."
     )
     say(f"Checksum (SHA-256): {copied.checksum}")
     if not copied.noted:
         say(
-            f"note: {shown(source)} is in use or may not be written, so that its "
+            f"note: {called(source)} is in use or may not be written, so that its "
             "own trail does not tell of this copy; that of the copy does.",
             error=True,
         )
@@ -71,7 +72,10 @@ def print_trail(source: str, who: str | None, *, as_csv: bool) -> None:
     if not is_address(source) and not Path(source).is_file():
         raise TableError(f"there is no file {source}")
     for event in read_events(source):
-        trail.apply(event)
+        try:
+            trail.apply(event)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise damaged(source, problem) from None
     lines, _ = trail.page(None, len(trail.lines) + 1, who)
     if as_csv:
         rows = csv.writer(sys.stdout, lineterminator="\n")

@@ -162,6 +162,8 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
         if mark is not None and not mark.endswith(mark_of_ids(things.ids)):
             raise TableError(other_points(wanted.points.name, wanted.answers))
         new = desk.fact("secret") is None
+        # Asked before: what another server changes in between is not overlooked.
+        renewed_at = (await desk.invitations()).renewed
         tickets = await _tickets(desk, wanted)
         # Of several processes each has a port of its own.
         before = None if shared else desk.fact("port")
@@ -182,6 +184,7 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
             behind_proxy=wanted.behind_proxy,
             invitations=desk.invitations,
             renewed=renewed,
+            renewed_at=renewed_at,
         )
         invited = [await desk.members.link_for(wanted.name, n) for n in wanted.invite]
         options = fit_options(desk.settings, points.first_row)

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pairlearn.data.databases import is_address, shown
+from pairlearn.data.databases import called, is_address
 from pairlearn.data.stored_answers import snapshot
 from pairlearn.files.answers_store import StoreError
 from pairlearn.label.store import Event, Store, copy_store, open_store, read_events
@@ -120,7 +120,7 @@ def copy_all(kind: str, source: str, target: str, who: str | None) -> Copied:
     wanted = Digest()
 
     def note(store: Store) -> None:
-        body = {"place": shown(source), "n_events": wanted.n_events}
+        body = {"place": called(source), "n_events": wanted.n_events}
         store.append("import", body, who=who)
 
     n_events = copy_store(source, target, watch=wanted.add, note=note)
@@ -128,10 +128,10 @@ def copy_all(kind: str, source: str, target: str, who: str | None) -> Copied:
         if new:
             Path(target).unlink(missing_ok=True)
         raise StoreError(
-            f"the copy at {shown(target)} is not the same as what was read: do not use "
+            f"the copy at {called(target)} is not the same as what was read: do not use "
             "it, and try again at another place"
         )
-    noted = kind != "export" or _note(source, n_events, shown(target), who)
+    noted = kind != "export" or _note(source, n_events, called(target), who)
     return Copied(n_events, wanted.n_facts, wanted.value, noted)
 
 

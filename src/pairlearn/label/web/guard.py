@@ -84,6 +84,8 @@ class Guard:
         Returns who is invited, as it is at that moment.
     renewed : callable, optional
         Returns the tickets of today, when all links were made invalid by somebody.
+    renewed_at : int
+        By which event that was done when the tickets were made; 0: by none.
     """
 
     def __init__(
@@ -96,13 +98,14 @@ class Guard:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         invitations: Callable[[], Awaitable[Invitations]] | None = None,
         renewed: Callable[[], Awaitable[Tickets]] | None = None,
+        renewed_at: int = 0,
     ) -> None:
         self.tickets, self.addresses = tickets, addresses
         self.behind_proxy = behind_proxy
         self.log = log or RefusalLog()
         self._sleep = sleep
         self._invitations, self._renewed = invitations, renewed
-        self._renewed_at: int | None = None
+        self._renewed_at = renewed_at
         self._wrong: list[float] = []
         self._n_waiting = 0
         self._once: dict[str, float] = {}
@@ -129,9 +132,7 @@ class Guard:
         if self._invitations is None:
             return Invitations()
         known = await self._invitations()
-        if self._renewed_at is None:
-            self._renewed_at = known.renewed
-        elif known.renewed != self._renewed_at and self._renewed is not None:
+        if known.renewed != self._renewed_at and self._renewed is not None:
             self.tickets, self._renewed_at = await self._renewed(), known.renewed
         return known
 
