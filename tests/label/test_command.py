@@ -15,6 +15,7 @@ import pytest
 from pairlearn.cli import label as command
 from pairlearn.cli import labelling
 from pairlearn.files.tables.errors import OptionError
+from pairlearn.label.desk import Desk
 from pairlearn.label.web import serving
 from pairlearn.label.web.addresses import Addresses
 from pairlearn.label.web.serving import Server, listen, new_loop
@@ -95,6 +96,37 @@ def test_the_server_does_not_load_what_learns():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_new_links_end_all_that_were_before(points):
+    answers = points.with_name("answers.sqlite")
+
+    def tickets(**more):
+        wanted = labelling.Wanted(points, answers, name="Ann", **more)
+
+        async def make():
+            desk = Desk(answers, points, room=None)
+            await desk.open()
+            try:
+                made = await labelling._tickets(desk, wanted)
+                return made, await desk.invitations()
+            finally:
+                await desk.close()
+
+        return asyncio.run(make())
+
+    first, known = tickets()
+    again, _ = tickets()
+    assert again.owner_token == first.owner_token
+    assert known.renewed == 0
+    new, known = tickets(new_links=True)
+    assert known.renewed > 0
+    later, _ = tickets()
+    for each in (new, later):
+        assert each.of_token(first.owner_token) is None
+        # Answers that wait in a browser are known by it.
+        assert each.project == first.project
+    assert later.owner_token == new.owner_token
 
 
 class TestListening:
@@ -301,7 +333,7 @@ def test_from_the_link_to_the_closing_words_and_on_again(points):
             assert first.process.wait(PATIENCE) == 0
             first.reader.join(PATIENCE)
             printed = "".join(first.printed)
-            assert "Link for Bob:" in printed
+            bob = re.search(r"Link for Bob:\s+(\S+)", printed)[1]
             assert f"3 answers are kept in {first.answers}" in printed
             made = re.search(r"To make a model of them: (pairlearn fit .*)", printed)
             assert str(first.answers) in made[1]
@@ -326,8 +358,15 @@ def test_from_the_link_to_the_closing_words_and_on_again(points):
             # The page that is still open goes on: same port, same cookie.
             hello = client.get(f"{base}/api/hello").json()
             assert (hello["me"]["name"], hello["mine"]) == ("Ann", 3)
+            # So does Bob's link, which is not made twice.
+            invited = client.get(bob)
+            assert invited.status_code == 200
+            me = client.get(f"{base}/api/hello").json()["me"]
+            assert me == {"name": "Bob", "owner": False, "fixed": True}
             first.process.send_signal(signal.SIGTERM)
             assert first.process.wait(PATIENCE) == 0
+            first.reader.join(PATIENCE)
+            assert bob in "".join(first.printed)
     finally:
         if first.process.poll() is None:
             first.kill()

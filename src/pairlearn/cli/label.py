@@ -16,7 +16,7 @@ from pairlearn.cli.exits import reporting_errors
 from pairlearn.files.tables.delimiters import delimiter_named
 from pairlearn.files.tables.errors import OptionError, TableError
 
-__all__ = ["label"]
+__all__ = ["label", "proper_option"]
 
 
 def _of_server(what: str, *names: str, **more: Any) -> Any:
@@ -140,6 +140,13 @@ def label(
             "--behind-proxy",
         ),
     ] = False,
+    new_links: Annotated[
+        bool,
+        _of_server(
+            "Make all links from before invalid, also yours, and print new ones.",
+            "--new-links",
+        ),
+    ] = False,
     no_browser: Annotated[
         bool, _of_server("Do not open the page in a browser.", "--no-browser")
     ] = False,
@@ -164,6 +171,11 @@ def label(
         pairlearn label points.csv
 
         pairlearn fit points.csv points.answers.sqlite -o model.skops
+
+    Further commands, each with a help text: pairlearn label trail tells who
+    did what; pairlearn label export and pairlearn label import copy all that
+    is kept from one place to another. (A table of points of such a name is
+    given as ./export.)
     """
     with reporting_errors():
         _need_extra()
@@ -178,18 +190,20 @@ def label(
         where = _where(points, answers, database)
         from pairlearn.cli.labelling import Wanted, label_points
 
+        invited = [proper_option(each, "--invite") for each in invite or ()]
         label_points(
             Wanted(
                 points=points,
                 answers=where,
                 given=given,
-                name=_name(name, "--name"),
-                invite=tuple(_name(each, "--invite") or "" for each in invite or ()),
+                name=proper_option(name, "--name"),
+                invite=tuple(each for each in invited if each is not None),
                 host=host,
                 port=port,
                 allow_host=tuple(allow_host or ()),
                 behind_proxy=behind_proxy,
                 browser=not no_browser,
+                new_links=new_links,
             )
         )
 
@@ -231,7 +245,8 @@ def _need_extra() -> None:
         )
 
 
-def _name(said: str | None, option: str) -> str | None:
+def proper_option(said: str | None, option: str) -> str | None:
+    """Return a name as it is kept; refuse what is none."""
     if said is None:
         return None
     from pairlearn.label.web.tickets import LONGEST_NAME, proper_name

@@ -26,10 +26,11 @@ from pairlearn.label.web.addresses import Addresses, is_loopback
 from pairlearn.label.web.app import make_app
 from pairlearn.label.web.guard import Guard
 from pairlearn.label.web.serving import Server, listen, new_loop
-from pairlearn.label.web.tickets import Tickets, new_secret
+from pairlearn.label.web.tickets import Tickets
 
 if TYPE_CHECKING:
     from pairlearn.files.tables.points import Points
+    from pairlearn.label.invitations import Invitation
 
 __all__ = ["Wanted", "label_points", "notes_on_columns"]
 
@@ -63,6 +64,8 @@ class Wanted:
         Whether a proxy stands before it.
     browser : bool
         Whether to open a browser.
+    new_links : bool
+        Whether all links from before are to be made invalid.
     """
 
     points: Path
@@ -75,6 +78,7 @@ class Wanted:
     allow_host: tuple[str, ...] = ()
     behind_proxy: bool = False
     browser: bool = True
+    new_links: bool = False
 
 
 def label_points(wanted: Wanted) -> None:
@@ -162,7 +166,9 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
         if mark is not None and not mark.endswith(mark_of_ids(things.ids)):
             raise TableError(other_points(wanted.points.name, wanted.answers))
         new = desk.fact("secret") is None
-        secret = desk.fact("secret") or await desk.settle_fact("secret", new_secret())
+        # Asked before: what another server changes in between is not overlooked.
+        renewed_at = (await desk.invitations()).renewed
+        tickets = await _tickets(desk, wanted)
         # Of several processes each has a port of its own.
         before = None if shared else desk.fact("port")
         sock = listen(wanted.host, wanted.port, before)
@@ -171,8 +177,20 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
             await desk.keep_fact("port", port)
         scheme = "https" if wanted.behind_proxy and wanted.allow_host else "http"
         addresses = Addresses(wanted.host, port, wanted.allow_host, scheme)
-        tickets = Tickets(secret, wanted.name)
-        guard = Guard(tickets, addresses, behind_proxy=wanted.behind_proxy)
+
+        async def renewed() -> Tickets:
+            """Return tickets for links that another server of ours has made anew."""
+            return Tickets(await desk.secret(), wanted.name, project=tickets.project)
+
+        guard = Guard(
+            tickets,
+            addresses,
+            behind_proxy=wanted.behind_proxy,
+            invitations=desk.invitations,
+            renewed=renewed,
+            renewed_at=renewed_at,
+        )
+        invited = [await desk.members.link_for(wanted.name, n) for n in wanted.invite]
         options = fit_options(desk.settings, points.first_row)
         files = MadeFiles(
             wanted.points,
@@ -182,7 +200,11 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
             known=desk.for_files,
         )
         app = make_app(desk, things, guard, files)
-        server = Server(app, guard.log, lambda: _greet(wanted, guard, new=new))
+
+        def greet() -> None:
+            _greet(wanted, guard, invited, new=new)
+
+        server = Server(app, guard.log, greet)
         trouble: list[str] = []
         watch = asyncio.create_task(_watch(desk, server, trouble))
         try:
@@ -201,6 +223,17 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
     _take_leave(wanted, n_answers, options)
 
 
+async def _tickets(desk: Desk, wanted: Wanted) -> Tickets:
+    """Return what makes and checks links; new ones, if that is wanted."""
+    secret = await desk.secret()
+    # Answers that wait in a browser are known by it, and outlive new links.
+    project = desk.fact("project") or Tickets(secret).project
+    if wanted.new_links:
+        await desk.keep_fact("project", project)
+        secret = await desk.secret(wanted.name, new=True)
+    return Tickets(secret, wanted.name, project=project)
+
+
 def _kept_in(wanted: Wanted) -> str:
     """Return where answers are kept, without a password."""
     answers = wanted.answers
@@ -216,18 +249,22 @@ async def _watch(desk: Desk, server: Server, trouble: list[str]) -> None:
         server.stop()
 
 
-def _greet(wanted: Wanted, guard: Guard, *, new: bool) -> None:
+def _greet(
+    wanted: Wanted, guard: Guard, invited: list[Invitation], *, new: bool
+) -> None:
     """Tell where the page is, and open it."""
     tickets, addresses = guard.tickets, guard.addresses
     say("The page is ready. It opens with this link, which is for you alone:")
     say(f"  {addresses.link(tickets.owner_token)}", style="bold")
-    for name in wanted.invite:
-        say(f"Link for {name}:")
-        say(f"  {addresses.link(tickets.invitation(name))}", style="bold")
+    for each in invited:
+        say(f"Link for {each.name}:")
+        say(f"  {addresses.link(tickets.invitation(each.id, each.name))}", style="bold")
     if wanted.invite and addresses.here_only:
         say("These links work on this machine only; see --host in the help.")
     kept = "Answers are kept in" if new else "The answers so far are continued in"
     say(f"{kept} {_kept_in(wanted)}.")
+    if wanted.new_links and not new:
+        say("All links from before are invalid now; give people new ones.")
     if not is_loopback(wanted.host):
         say(
             f"Warning: the server listens at {wanted.host}, where other machines can "

@@ -11,15 +11,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.files.answers_store import damaged
+from pairlearn.label.invitations import InvitationEnded
 from pairlearn.label.leases import Lease
 from pairlearn.label.records import Records
-from pairlearn.label.values import SAID, Asked, Outcome, Refused, can_be_in_names
+from pairlearn.label.values import SAID, Asked, Item, Outcome, Refused, can_be_in_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from pairlearn.label.store import Event, Store
-    from pairlearn.label.values import Given, Item, Person
+    from pairlearn.label.values import Given, Person
 
 __all__ = ["Clerk"]
 
@@ -300,9 +301,58 @@ class Clerk:
         if own is not None:
             return own
         found = self.records.item(question)
-        if person.owner or found.said is None:
+        if person.owner:
             return found
-        raise Refused("This question was answered by somebody else.", 403)
+        # What is on nobody's page, or on another one, is not theirs to look at.
+        if self.store.leases.has(person.name, question, self._clock()):
+            asked = self.records.asked(question)
+            return Item(0, question, asked.left, asked.right, None, None, None)
+        raise Refused("This question is not on your page.", 403)
+
+    def may_see(self, person: Person, row: int) -> bool:
+        """Tell whether a point is one that a person is asked about, or was."""
+        if person.owner or self.records.has_judged(person.name, row):
+            return True
+        numbers = self.store.leases.of_person(person.name)
+        asked = (self.records.questions.get(number) for number in numbers)
+        return any(each is not None and row in each.pair for each in asked)
+
+    # What is noted about people and links.
+
+    def check_welcome(self, person: Person) -> None:
+        """Refuse somebody whose invitation has been revoked."""
+        if person.owner and person.invitation is None:
+            return
+        found = self.records.invitations.of(person.name, person.invitation)
+        if found is None or not found.stands:
+            raise InvitationEnded
+
+    def note(
+        self, who: str | None, kind: str, body: dict[str, Any], request: str | None
+    ) -> Event:
+        """Take down what somebody did, once per id of a request.
+
+        Parameters
+        ----------
+        who : str or None
+            Who did it.
+        kind, body
+            As for :class:`~pairlearn.label.store.Event`.
+        request : str or None
+            The id that the page gave to it.
+
+        Returns
+        -------
+        Event
+        """
+        if request is not None:
+            _check_request(request)
+            done = self.store.event_of(request)
+            if done is not None:
+                if (done.who, done.kind) != (who, kind):
+                    raise _used_before()
+                return done
+        return self._add(kind, body, who, None, request)
 
     # What the back room does.
 
@@ -340,12 +390,13 @@ class Clerk:
         who: str | None,
         question: int | None,
         request: str | None,
-    ) -> None:
+    ) -> Event:
         event = self.store.append(
             kind, body, who=who, question=question, request=request
         )
         self.records.apply(event)
         self.fresh.append(event)
+        return event
 
     def _take_back(self, item: Item, who: str, request: str) -> None:
         body = {"of": item.number, "said": item.said}
@@ -354,10 +405,11 @@ class Clerk:
     def _meet(self, person: Person) -> None:
         """Note who takes part, the first time."""
         name = person.name
-        if self.records.people.get(name) == person:
+        if self.records.has_joined(person):
             return
         _check_word(name, "name", _LONGEST_NAME)
-        self._add("join", {"owner": person.owner}, name, None, None)
+        body = {"owner": person.owner, "invitation": person.invitation}
+        self._add("join", body, name, None, None)
 
     def _has_done(
         self,

@@ -13,11 +13,13 @@ Choosing questions and learning happen in another process, the back room; see
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pairlearn.label.commands import Command
+from pairlearn.label.members import Members
 from pairlearn.label.values import (
     SAID,
     Asked,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pairlearn.label.clerk import Clerk
+    from pairlearn.label.invitations import Invitations
 
 __all__ = ["Asked", "Desk", "Given", "Hand", "History", "Item", "Outcome", "Person"]
 __all__ += ["Refused"]
@@ -72,6 +75,11 @@ class Desk:
         Seconds that a page without questions waits before it is told to ask again.
     **others
         For tests: see :class:`~pairlearn.label.writer.Writer`.
+
+    Attributes
+    ----------
+    members : Members
+        Invitations, and the trail of who did what.
     """
 
     def __init__(
@@ -100,6 +108,7 @@ class Desk:
         self._words, self._patience = words, patience
         self._loop: asyncio.AbstractEventLoop | None = None
         self._arrival = asyncio.Event()
+        self.members = Members(self._do)
 
     async def open(self) -> None:
         """Open the store and start the back room, without waiting for the latter.
@@ -156,6 +165,41 @@ class Desk:
         await self._do(lambda clerk: clerk.store.keep_fact(name, value))
         self._writer.facts[name] = value
 
+    async def secret(self, by: str | None = None, *, new: bool = False) -> str:
+        """Return what links are signed with; it is made if there is none.
+
+        Parameters
+        ----------
+        by : str or None
+            Who asks.
+        new : bool
+            Whether to make another one, so that no link from before is valid.
+
+        Returns
+        -------
+        str
+        """
+        made = secrets.token_hex(32)
+
+        def do(clerk: Clerk) -> str:
+            # Read again: with several servers, another one may have been quicker.
+            before = clerk.store.fact("secret")
+            if before is not None and not new:
+                return str(before)
+            clerk.store.keep_fact("secret", made)
+            if before is not None:
+                clerk.note(by, "new_links", {}, None)
+            return made
+
+        return await self._do(do)
+
+    async def invitations(self) -> Invitations:
+        """Return who may come in, as it is now."""
+        if not self._writer.is_shared:
+            return self._writer.invitations
+        # Another process may have revoked a link a moment ago.
+        return await self._do(lambda clerk: clerk.records.invitations, log=False)
+
     async def settle_fact(self, name: str, value: Any) -> Any:
         """Keep something unless there is such a fact, and return what there is.
 
@@ -196,7 +240,7 @@ class Desk:
         def do(clerk: Clerk) -> list[Asked]:
             return self._give(clerk, person, page, held, want)
 
-        found = await self._do(do, log=False)
+        found = await self._do(do, person, log=False)
         return await self._hand(person, page, held, want, found, self._patience)
 
     async def answer(
@@ -229,7 +273,7 @@ class Desk:
             outcomes = [clerk.answer(person, each) for each in given]
             return outcomes, self._give(clerk, person, page, held, want)
 
-        outcomes, found = await self._do(do)
+        outcomes, found = await self._do(do, person)
         brief = min(_BRIEFLY, self._patience)
         return outcomes, await self._hand(person, page, held, want, found, brief)
 
@@ -263,7 +307,7 @@ class Desk:
         while True:
             # Before we look: what comes in between wakes us.
             arrival = self._arrival
-            found, nothing = await self._do(look, log=False)
+            found, nothing = await self._do(look, person, log=False)
             if found or nothing:
                 return Hand(found, done=not found)
             if self.trouble is not None:
@@ -295,7 +339,9 @@ class Desk:
         said : int
             What had been said.
         """
-        return await self._do(lambda clerk: clerk.undo(person, page, request, question))
+        return await self._do(
+            lambda clerk: clerk.undo(person, page, request, question), person
+        )
 
     async def edit(
         self, person: Person, request: str, question: int, said: int
@@ -311,7 +357,9 @@ class Desk:
         said : int
             1 for same, -1 for different, 0 for unsure.
         """
-        await self._do(lambda clerk: clerk.edit(person, request, question, said))
+        await self._do(
+            lambda clerk: clerk.edit(person, request, question, said), person
+        )
 
     async def comment(
         self, person: Person, request: str, question: int, text: str
@@ -325,11 +373,21 @@ class Desk:
         text : str
             The comment; an empty one removes it.
         """
-        await self._do(lambda clerk: clerk.comment(person, request, question, text))
+        await self._do(
+            lambda clerk: clerk.comment(person, request, question, text), person
+        )
 
     async def question(self, person: Person, number: int) -> Item:
         """Return a question and what was said: by the person, or for the owner."""
-        return await self._do(lambda clerk: clerk.item(person, number), log=False)
+        return await self._do(
+            lambda clerk: clerk.item(person, number), person, log=False
+        )
+
+    async def may_see(self, person: Person, row: int) -> bool:
+        """Tell whether a person may see a point: for owners, every one."""
+        if person.owner:
+            return True
+        return await self._do(lambda clerk: clerk.may_see(person, row), log=False)
 
     async def history(
         self,
@@ -369,7 +427,7 @@ class Desk:
             return clerk.records, [i for i in items if everyone or i.who == who]
 
         # The list is made by the writer, and searched beside it.
-        records, items = await self._do(look, log=False)
+        records, items = await self._do(look, person, log=False)
         return await asyncio.to_thread(
             records.search,
             items,
@@ -423,7 +481,7 @@ class Desk:
                     "The groups have changed meanwhile; look at them again.", 409
                 )
             kept.append({"name": each["name"], "members": members[each["key"]]})
-        await self._do(lambda clerk: clerk.name_groups(person, request, kept))
+        await self._do(lambda clerk: clerk.name_groups(person, request, kept), person)
 
     async def for_files(self) -> tuple[int, list[dict[str, Any]]]:
         """Return what files that are made of the answers depend on.
@@ -449,11 +507,25 @@ class Desk:
         """Return who takes part, in order of their names."""
         return sorted(self._writer.people)
 
-    async def _do(self, do: Callable[[Clerk], Result], *, log: bool = True) -> Result:
+    async def _do(
+        self,
+        do: Callable[[Clerk], Result],
+        person: Person | None = None,
+        *,
+        log: bool = True,
+    ) -> Result:
         """Let the writer do something; return when it is on the disk.
 
-        Without `log` nothing but leases is written, and no other process waits for us.
+        It is done for a person only if their link still holds at that moment, also if
+        it was revoked after the request had been let in. Without `log` nothing but
+        leases is written, and no other process waits for us.
         """
+
+        def if_welcome(clerk: Clerk) -> Result:
+            if person is not None:
+                clerk.check_welcome(person)
+            return do(clerk)
+
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
 
         def settle(result: Any, problem: BaseException | None) -> None:
@@ -464,7 +536,7 @@ class Desk:
             else:
                 done.set_exception(problem)
 
-        self._writer.put(Command(do, settle, log=log))
+        self._writer.put(Command(if_welcome, settle, log=log))
         return await done
 
     def _deliver(self, results: list[Callable[[], None]]) -> None:

@@ -58,6 +58,10 @@ _OF_PAGE = (
     .where(_MINE, _T.until > _NOW)
     .order_by(_T.taken, _T.question)
 )
+_HAS = select(_T.question).where(
+    _T.question == bindparam("number"), _T.who == bindparam("by"), _T.until > _NOW
+)
+_OF_PERSON = select(_T.question).where(_T.who == bindparam("by"))
 _N_FREE = select(func.count()).select_from(LEASES).where(_FREE)
 _N_PAGES = select(func.count(distinct(_T.page))).where(_T.taken > bindparam("since"))
 _PUT = (
@@ -186,6 +190,17 @@ class Leases:
     def of_page(self, who: str, page: str, now: float) -> dict[int, float]:
         """Return the questions on a page as they came, and until when they stay."""
         return dict(self._quick(_OF_PAGE, {"by": who, "on": page, "now": now}))
+
+    def has(self, who: str, number: int, now: float) -> bool:
+        """Tell whether a question is on a page of a person."""
+        self._send_leases()
+        values = {"by": who, "number": number, "now": now}
+        return self._run(_HAS, values).first() is not None
+
+    def of_person(self, who: str) -> list[int]:
+        """Return the questions on pages of a person, also if they may be taken away."""
+        self._send_leases()
+        return list(self._run(_OF_PERSON, {"by": who}).scalars())
 
     def take(self, most: int, to: Lease, suits: Callable[[int], bool]) -> list[int]:
         """Put free questions on a page.

@@ -18,7 +18,7 @@ from pairlearn.files.tables.cells import looks_like_formula
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["pairs_csv"]
+__all__ = ["as_text", "pairs_csv"]
 
 _COLUMNS = ["left", "right", "answer", "annotator", "time", "comment", "purpose"]
 _COLUMNS += ["round", "why"]
@@ -49,7 +49,7 @@ def pairs_csv(answers: str | Path) -> bytes:
                 row.left,
                 row.right,
                 row.answer,
-                *map(_as_text, typed),
+                *map(as_text, typed),
                 row.purpose,
                 found.n_looks,
                 row.why or "",
@@ -58,12 +58,12 @@ def pairs_csv(answers: str | Path) -> bytes:
     return file.getvalue().encode()
 
 
-def _as_text(typed: str | None) -> str:
+def as_text(typed: str | None) -> str:
     """Return what somebody typed so that no spreadsheet computes it.
 
     Examples
     --------
-    >>> _as_text("=1+1"), _as_text("fine"), _as_text(None)
+    >>> as_text("=1+1"), as_text("fine"), as_text(None)
     ("'=1+1", 'fine', '')
     """
     if not typed:

@@ -8,6 +8,7 @@ when it commits, and it is all there then, or nothing is.
 from __future__ import annotations
 
 import json
+import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -398,7 +399,12 @@ def open_store(where: Path | str, clock: Callable[[], float]) -> Store:
 
 
 def copy_store(
-    source: Path | str, target: Path | str, *, without: Iterable[str] = ()
+    source: Path | str,
+    target: Path | str,
+    *,
+    without: Iterable[str] = (),
+    watch: Callable[[Any], None] = lambda _: None,
+    note: Callable[[Store], None] = lambda _: None,
 ) -> int:
     """Copy events, in their order, and facts: everything, or nothing.
 
@@ -410,17 +416,27 @@ def copy_store(
         A file or the address of a database that holds nothing yet.
     without : iterable of str
         Facts to leave out.
+    watch : callable
+        Told what is copied: the facts, then each event.
+    note : callable
+        Given the target, adds to it what comes behind the copied events.
 
     Returns
     -------
     int
-        The number of events.
+        The number of events that were copied.
 
     Raises
     ------
     StoreError
         If one of them cannot be used, or the target holds something.
     """
+
+    def watched(events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            watch(event)
+            yield event
+
     is_file = not is_address(target)
     there = is_file and Path(target).exists()
     with snapshot(source) as connection:
@@ -433,7 +449,8 @@ def copy_store(
             "SELECT number, at, who, kind, question, request, body FROM events "
             "ORDER BY number"
         )
-        store = Store(target, lambda: 0.0)
+        watch(facts)
+        store = Store(target, time.time)
         try:
             if not store.is_new:
                 raise StoreError(
@@ -441,12 +458,14 @@ def copy_store(
                     "that holds none"
                 )
             with store.transaction():
-                store._copy(map(_event, rows), facts)
-            last = store.last
+                store._copy(watched(map(_event, rows)), facts)
+                last = store.last
+                note(store)
         except BaseException:
             store.close()
             if is_file and not there:
-                Path(target).unlink(missing_ok=True)
+                for end in ("", "-wal", "-shm", ".lock"):
+                    Path(f"{target}{end}").unlink(missing_ok=True)
             raise
         store.close()
     return last

@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from pairlearn.files.answers_store import StoreError
 from pairlearn.label.back_room import enter
 from pairlearn.label.clerk import Clerk
+from pairlearn.label.invitations import Invitations
 from pairlearn.label.settings import settled
 from pairlearn.label.store import NeedsLog, open_store
 from pairlearn.label.training import Training
@@ -100,6 +101,7 @@ class Writer:
         self._pause, self._try_at, self._poll_at = _PAUSE, 0.0, 0.0
         self.counts: dict[int, int] = {}
         self.people: dict[str, int] = {}
+        self.invitations = Invitations()
         self.settings: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
         self.training = Training(self, room, hook)
@@ -159,6 +161,11 @@ class Writer:
     def is_closed(self) -> bool:
         """Whether nothing more is done."""
         return self._closed
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes add to the log, too."""
+        return self._clerk.store.is_shared
 
     def put(self, command: Command) -> None:
         """Have something done."""
@@ -320,6 +327,7 @@ class Writer:
         records = self._clerk.records
         self.counts = dict(records.counts)
         self.people = {name: records.n_answers(name) for name in records.people}
+        self.invitations = records.invitations
 
 
 class _AwayError(OSError):

@@ -2,27 +2,10 @@
 
 import pytest
 
-from tests.support.browser import AXE_SCRIPT, PHONE, expect
+from tests.support.browser import PHONE, expect
+from tests.support.label_access import violations
 from tests.support.label_page import answer, go_to, saved, shown
 from tests.support.label_tables import cancer, media, stories
-
-LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-
-
-def violations(page):
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE_SCRIPT)
-    rules = {
-        "runOnly": {"type": "tag", "values": LEVELS},
-        "resultTypes": ["violations"],
-    }
-    found = page.evaluate("rules => axe.run(document, rules)", rules)
-    assert found["passes"]
-    return [
-        (one["id"], node["html"], node["failureSummary"])
-        for one in found["violations"]
-        for node in one["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

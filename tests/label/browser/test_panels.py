@@ -182,19 +182,3 @@ def test_files_are_made_and_downloaded(serve, visit):
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download pairs.csv").click()
     assert waiting.value.suggested_filename == "pairs.csv"
-
-
-def test_a_person_is_invited_by_a_link(serve, visit):
-    page = visit(serve().url)
-    shown(page)
-    go_to(page, "Progress")
-    page.get_by_label("Name of the person").fill("Bo")
-    page.get_by_role("button", name="Make a link").click()
-    expect(page.get_by_label("Link for Bo", exact=True)).to_have_value(
-        "http://127.0.0.1/?token=Bo"
-    )
-    expect(page.get_by_text("work on this computer only")).to_be_visible()
-    page.get_by_role("button", name="Copy the link for Bo").click()
-    expect(page.get_by_role("button", name="Copy the link for Bo")).to_have_text(
-        "Copied"
-    )

@@ -2,7 +2,7 @@
 // answers to review, people, files. It looks again every few seconds while it is open.
 
 import { Gone, get } from "./api.js";
-import { Downloads, invitations } from "./downloads.js";
+import { Downloads } from "./downloads.js";
 import { byId, count, el } from "./dom.js";
 import { curve, interval, percent } from "./drawings.js";
 import { Groups } from "./groups.js";
@@ -61,7 +61,7 @@ export class ProgressView {
           section("p-files", "Take along", this.downloads.body),
           section("p-people", "People", el("table", { class: "figures" },
             el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Name"), el("th", { scope: "col" }, "Answers"), this.agrees, this.rights)), this.people), this.warnings, this.agreement,
-          el("h3", {}, "Invite somebody"), invitations()))));
+            el("p", { class: "to-people" }, el("a", { class: "framed button", href: "#people" }, "Invite somebody, and see who has a link"))))));
   }
 
   open() {
