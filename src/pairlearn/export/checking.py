@@ -139,7 +139,7 @@ def typed(clf: Any, frame: Any) -> Any:
     """
     import pandas as pd
 
-    made = {}
+    made: dict[str, Any] = {}
     for _, step, columns in _encoder(clf).transformers_:
         reader = step[0] if isinstance(step, Pipeline) else step
         if not isinstance(reader, ReadNumbers | ReadDates | ReadText):

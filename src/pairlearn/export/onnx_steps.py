@@ -107,7 +107,7 @@ def _union(graph: Graph, step: FeatureUnion, x: str) -> str:
 
 def _columns(graph: Graph, step: ColumnTransformer, x: str | Table) -> str:
     parts = []
-    names = getattr(step, "feature_names_in_", None)
+    names: Any = getattr(step, "feature_names_in_", ())
     for _, part, columns in step.transformers_:
         if isinstance(part, str) and part == "drop":
             continue

@@ -191,7 +191,7 @@ def _put_together(
     # What the encoder makes of each form, one column at a time.
     rows = [text for column in columns for text in column]
     n_in, n_columns = len(rows), len(columns)
-    cells = np.empty((1, n_columns), dtype=object)
+    cells: NDArray[Any] = np.empty((1, n_columns), dtype=object)
     cells[0] = _UNKNOWN
     unknown = encoder.transform(cells)[0]
     matrix = np.zeros((len(unknown), n_in))
