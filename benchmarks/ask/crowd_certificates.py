@@ -89,9 +89,11 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.ask.crowd_certificates")
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--table-only", action="store_true")
     options = parser.parse_args()
     every = [Key("crowd", "people", "gaps", QUESTIONS, k) for k in range(options.runs)]
-    left = [key for key in every if key not in record.read(PATH)]
+    done = record.read(PATH)
+    left = [key for key in every if key not in done and not options.table_only]
     parallel = Parallel(n_jobs=options.jobs, return_as="generator_unordered")
     for seed, results in parallel(delayed(numbered)(key.seed) for key in left):
         record.add(Key("crowd", "people", "gaps", QUESTIONS, seed), results, PATH)

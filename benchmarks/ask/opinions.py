@@ -133,7 +133,8 @@ def write(trials: dict[Key, Results]) -> None:
             (f"{QUESTIONS} questions, answered by five people in random order who are "
             f"right in {', '.join(f'{a:.0%}' for a in ACCURACY.values())} of the "
             "cases: the last one answers at random. Error on other points, with its "
-            "standard error, and in parentheses how many questions asked about a pair, "
+            "standard error where there are several trials, and in parentheses how "
+            "many questions asked about a pair, "
             "or a point in doubt, again."),
             table(["table", *(WORDS[m] for m in METHODS)], rows),
             "Told to answer at random at the end, of "
@@ -142,9 +143,8 @@ def write(trials: dict[Key, Results]) -> None:
                         in named.items()) + ".",
             ("A model was learned at 20, 35, 50, 75, 100, 150, 200, 250 and 300 "
             "answers; an interview learns more often."),
-            (f"Trials per table: up to {most}. With so few, differences of a few points "
-            "between the first three columns are within chance; the last column, which "
-            "takes all people alike, asks again most often."),
+            (f"Trials per table: up to {most}. Where there is one, there is no "
+            "standard error, and the table does not show which of the first three is best."),
             machine("numpy", "scipy", "scikit-learn"),
         ],
     )  # fmt: skip
