@@ -98,27 +98,29 @@ def run(key: Key) -> Results:
 
 def write(trials: dict[Key, Results]) -> None:
     """Write the table of the trials that there are for all methods."""
-    rows, means = [], []
+    rows, means, most = [], [], 0
     for name in SETS:
-        seeds = [
-            k
-            for k in range(TRIALS)
-            if all(Key("opinions", m, name, QUESTIONS, k) in trials for m in METHODS)
-        ]
-        if not seeds:
-            continue
-        cells, mean = [name, str(len(seeds))], []
+        cells, mean = [name], []
         for method in METHODS:
-            found = [trials[Key("opinions", method, name, QUESTIONS, k)] for k in seeds]
+            keys = [Key("opinions", method, name, QUESTIONS, k) for k in range(TRIALS)]
+            found = [trials[key] for key in keys if key in trials]
+            most = max(most, len(found))
+            if not found:
+                cells.append("-")
+                continue
             error = np.array([each["error"] for each in found])
             again = np.mean([each["again"] for each in found])
+            spread = ""
+            if len(error) > 1:
+                spread = f" ± {error.std(ddof=1) / np.sqrt(len(error)):.1%}"
             mean.append(error.mean())
-            spread = error.std(ddof=1) / np.sqrt(len(error)) if len(error) > 1 else 0
-            cells.append(f"{error.mean():.1%} ± {spread:.1%} ({again:.0f})")
+            cells.append(f"{error.mean():.1%}{spread} ({again:.0f})")
         rows.append(cells)
-        means.append(mean)
+        if len(mean) == len(METHODS):
+            means.append(mean)
     if means:
-        rows.append(["mean", "", *(f"{value:.1%}" for value in np.mean(means, axis=0))])
+        whole = f"mean of {len(means)} tables that have all"
+        rows.append([whole, *(f"{value:.1%}" for value in np.mean(means, axis=0))])
     named = dict.fromkeys(ACCURACY, 0)
     told = [each["spammers"] for each in trials.values() if "spammers" in each]
     for names in told:
@@ -131,15 +133,18 @@ def write(trials: dict[Key, Results]) -> None:
             (f"{QUESTIONS} questions, answered by five people in random order who are "
             f"right in {', '.join(f'{a:.0%}' for a in ACCURACY.values())} of the "
             "cases: the last one answers at random. Error on other points, with its "
-            "standard error, and in parentheses how many questions asked about a pair, "
+            "standard error where there are several trials, and in parentheses how "
+            "many questions asked about a pair, "
             "or a point in doubt, again."),
-            table(["table", "trials", *(WORDS[m] for m in METHODS)], rows),
+            table(["table", *(WORDS[m] for m in METHODS)], rows),
             "Told to answer at random at the end, of "
             f"{len(told)} interviews that tell people apart: "
             + ", ".join(f"{name} ({ACCURACY[name]:.0%} right) in {n}" for name, n
                         in named.items()) + ".",
             ("A model was learned at 20, 35, 50, 75, 100, 150, 200, 250 and 300 "
             "answers; an interview learns more often."),
+            (f"Trials per table: up to {most}. Where there is one, there is no "
+            "standard error, and the table does not show which of the first three is best."),
             machine("numpy", "scipy", "scikit-learn"),
         ],
     )  # fmt: skip

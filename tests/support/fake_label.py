@@ -59,6 +59,8 @@ class FakeLabel:
         self.refuse = None
         self.high = 0.083
         self.others = []
+        # What is known of people, by name, and what the owner is warned of.
+        self.rates, self.warnings = {}, []
         self.seen = []
 
     def answers_of(self, said):
@@ -206,9 +208,13 @@ class FakeLabel:
             "answers": {key: said[key] for key in ("same", "different", "unsure")},
             "people": [
                 {"name": self.name, "n": len(self.standing)},
-                *({"name": who, "n": 7} for who in self.others),
+                *(
+                    {"name": who, "n": 7} | self.rates.get(who, {})
+                    for who in self.others
+                ),
             ],
             "agreement": self.agreement(newest),
+            "warnings": self.warnings,
             "learning": False,
             "things": {str(row): self.table.thing(row) for row in rows},
         }

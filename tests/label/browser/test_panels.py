@@ -151,6 +151,26 @@ def test_people_see_how_far_they_agree_and_what_is_to_be_settled(serve, visit):
     )
 
 
+def test_the_owner_is_told_who_seems_to_answer_at_random(serve, visit):
+    served = serve()
+    page = visit(served.url)
+    shown(page)
+    rate = {"rate": 0.52, "low": 0.4, "high": 0.63}
+    served.fake.others = ["Ben"]
+    served.fake.rates = {"Ben": {"right_same": rate, "right_different": rate}}
+    warning = "Ben <b>seems</b> to answer at random."
+    served.fake.warnings = [warning]
+    go_to(page, "Progress")
+    people = page.get_by_role("region", name="People")
+    heads = ["Name", "Answers", "Agrees with others"]
+    heads += ["Right if same", "Right if different"]
+    expect(people.get_by_role("columnheader")).to_have_text(heads)
+    row = people.get_by_role("row").filter(has_text="Ben")
+    expect(row).to_contain_text("52 % (40 % to 63 %)")
+    # As text, and not as markup.
+    expect(people.get_by_text(warning)).to_be_visible()
+
+
 def test_groups_get_names_and_typing_is_not_disturbed(serve, visit):
     served = serve()
     page = visit(served.url)
