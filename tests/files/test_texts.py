@@ -1,4 +1,4 @@
-"""Free text in tables: recognised, encoded, saved, and never taken for anything else."""
+"""Free text in tables: recognised, encoded, saved, never taken for anything else."""
 
 import json
 import zipfile
@@ -74,7 +74,11 @@ class TestRecognition:
         assert kind_of(tmp_path, cells) == "text"
 
     def test_languages_without_blanks(self):
-        texts = ["我的订单还没有收到请帮我查一下", "注文した商品がまだ届きません", "环境很好服务也不错"]
+        texts = [
+            "我的订单还没有收到请帮我查一下",
+            "注文した商品がまだ届きません",
+            "环境很好服务也不错",
+        ]
         assert words_per_cell(texts) > 4
 
     def test_one_long_cell_makes_no_text(self):
@@ -141,7 +145,10 @@ class TestEncoder:
     def points(self, tmp_path):
         n = len(SENTENCES)
         return points_of(
-            tmp_path, size=np.arange(n), note=SENTENCES, colour=["red", "blue"] * 12 + [""]
+            tmp_path,
+            size=np.arange(n),
+            note=SENTENCES,
+            colour=["red", "blue"] * 12 + [""],
         )
 
     def test_the_table_stays_sparse_and_blocks_say_where_words_are(self, points):

@@ -189,7 +189,10 @@ def useless(summary: FitSummary) -> str | None:
             compared = "guessing errs on 50%"
         else:
             return None
-        return f"This model has learned nothing: its error is {error:.0%}, and {compared}. {why}"
+        return (
+            f"This model has learned nothing: its error is {error:.0%}, and {compared}. "
+            f"{why}"
+        )
     told = summary.answer_error
     if len(summary.classes) > 2 and told is not None:
         n_same = int((summary.t > 0).sum())

@@ -80,7 +80,11 @@ def _told(each: Difference, days: bool) -> Telling:
     if each.kind in ("word", "text"):
         value = text(each.word, most=30)
         told = fill(
-            f"telling {each.kind}", column=column, value=value, inside=inside, outside=outside
+            f"telling {each.kind}",
+            column=column,
+            value=value,
+            inside=inside,
+            outside=outside,
         )
     else:
         told = fill(

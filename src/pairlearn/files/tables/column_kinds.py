@@ -88,7 +88,9 @@ class Column:
     how: str
     note: str = ""
     lone: float = 0.0
-    values: NDArray[Any] | Categories | None = field(default=None, compare=False, repr=False)
+    values: NDArray[Any] | Categories | None = field(
+        default=None, compare=False, repr=False
+    )
 
 
 def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column]:
@@ -123,7 +125,7 @@ def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column
 
 
 def frame_of_values(columns: list[Column]) -> Any:
-    """Return the columns to learn from as a pandas frame of floats, categories and text."""
+    """Return the columns to learn from as a pandas frame: floats, categories, texts."""
     import pandas as pd
 
     return pd.DataFrame(

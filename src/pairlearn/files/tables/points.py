@@ -88,7 +88,7 @@ class Points:
 
     @cached_property
     def columns(self) -> list[Column]:
-        """What each of these columns is: numbers, dates, categories, text, or left out."""
+        """What each column is: numbers, dates, categories, text, or left out."""
         return describe_columns(self.features, self.table)
 
     @cached_property

@@ -256,7 +256,9 @@ def block_trials(
     rows = np.sort(order[:_LANDMARKS])
     sparse_X = sparse.csr_array(X)
     grams = {
-        (block.start, block.stop): _products(sparse_X[:, block.start : block.stop], rows)
+        (block.start, block.stop): _products(
+            sparse_X[:, block.start : block.stop], rows
+        )
         for block in blocks
     }
 
@@ -265,7 +267,9 @@ def block_trials(
         other = view._put(X)
         if other is not None:
             gram = gram + other @ other[rows].T
-        feature_map, features = _in_dual(view.transform(X[rows]), gram, rows, n_components)
+        feature_map, features = _in_dual(
+            view.transform(X[rows]), gram, rows, n_components
+        )
         return Trial(view, feature_map, features[:n_asked])
 
     return [lambda view=view: make(view) for view in views], others

@@ -134,7 +134,9 @@ class FeatureMap:
     def _kernel(self, X: PointsLike) -> Floats:
         if self.kernel.name == "linear":
             product = X @ self.landmarks.T
-            return np.asarray(product.toarray() if sparse.issparse(product) else product)
+            return np.asarray(
+                product.toarray() if sparse.issparse(product) else product
+            )
         measure = rbf_kernel if self.kernel.name == "rbf" else laplacian_kernel
         return np.asarray(measure(X, self.landmarks, gamma=self.gamma))
 
