@@ -40,8 +40,8 @@ __all__ = ["best_of_each", "explains", "fit_several", "scouts", "soft"]
 # Which candidates look for groups: view and kernel.
 _SCOUTS = (("standard", "linear"), ("power", "rbf 1"))
 _BLOCK_SCOUTS = ((BLOCKS, "linear"), (f"{ALL} 1", "linear"))
-# Of blocks, scouts see the leading features: with as many features as points, any groups
-# explain the answers.
+# Of blocks, scouts see the leading features: with as many features as points, any
+# groups explain the answers.
 _LEADING = 60
 # With how many more groups than classes they begin.
 _EXTRA = 3
