@@ -117,8 +117,9 @@ def by_labels(frame: pd.DataFrame, text: str) -> Any:
         others.append(("product", one_hot, ["product"]))
     words = TfidfVectorizer(sublinear_tf=True, min_df=2, ngram_range=(1, 2))
     encoder = ColumnTransformer([("words", words, text), *others])
-    model = make_pipeline(encoder, LogisticRegression(max_iter=2000))
-    return GridSearchCV(model, {"logisticregression__C": [0.3, 1, 3, 10, 30, 100]})
+    settings = {"C": [0.3, 1, 3, 10, 30, 100]}
+    search = GridSearchCV(LogisticRegression(max_iter=2000), settings)
+    return make_pipeline(encoder, search)
 
 
 def measure(trial: Trial) -> Result:
