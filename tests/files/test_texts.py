@@ -1,4 +1,4 @@
-"""Free text in tables: recognised, encoded, saved, and never taken for anything else."""
+"""Free text in tables: recognised, encoded, saved, never taken for anything else."""
 
 import json
 import zipfile

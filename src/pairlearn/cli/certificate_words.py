@@ -17,6 +17,8 @@ LOPSIDED = 0.98
 # A model must err less often than this share of what one group for all would give; and
 # less often than this, where that is not known.
 _BETTER, _GUESSING = 0.9, 0.4
+# If the error may be as large as this, the model may know nothing.
+_CHANCE = 0.45
 
 
 def error_line(certificate: Certificate) -> str:
@@ -183,13 +185,21 @@ def useless(summary: FitSummary) -> str | None:
     certificate, one_group = summary.certificate, summary.one_group_error
     if len(summary.classes) == 2 and certificate is not None:
         error = certificate.clustering_error
+        # The interval if every answer is right, which is the narrower one.
+        high = (certificate.bolder_interval or certificate.clustering_interval)[1]
+        compared = None
         if one_group is not None and error >= _BETTER * one_group and one_group > 0.02:
             compared = f"one group for all points errs on about {one_group:.0%}"
         elif error >= _GUESSING:
             compared = "guessing errs on 50%"
-        else:
-            return None
-        return f"This model has learned nothing: its error is {error:.0%}, and {compared}. {why}"
+        if compared is not None:
+            said = f"its error is about {error:.0%}, and {compared}"
+            return f"This model has learned nothing: {said}. {why}"
+        if high >= _CHANCE:
+            return (
+                "Nothing shows that this model is better than chance: its error may be "
+                f"anything up to {high:.0%}. {why}"
+            )
     told = summary.answer_error
     if len(summary.classes) > 2 and told is not None:
         n_same = int((summary.t > 0).sum())

@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted
 
-from pairlearn.files.tables.make_cells import cells_of
+from pairlearn.data.checks import is_missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -326,12 +326,10 @@ def texts_of(column: Any) -> list[str]:
     --------
     >>> import pandas as pd
     >>> texts_of(pd.Series([" one two", None, 3.0]))
-    ['one two', '', '3']
+    ['one two', '', '3.0']
     """
-    if column.dtype == "category":
-        column = column.astype(object)
-    found: list[str] = cells_of(column.tolist()).categories().tolist()
-    return found
+    cells = column.astype(object).tolist()
+    return ["" if is_missing(cell) else str(cell).strip() for cell in cells]
 
 
 def text_blocks(encoder: ColumnTransformer) -> list[tuple[str, str, int, int]]:

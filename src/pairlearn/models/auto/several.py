@@ -40,6 +40,9 @@ __all__ = ["best_of_each", "explains", "fit_several", "scouts", "soft"]
 # Which candidates look for groups: view and kernel.
 _SCOUTS = (("standard", "linear"), ("power", "rbf 1"))
 _BLOCK_SCOUTS = ((BLOCKS, "linear"), (f"{ALL} 1", "linear"))
+# Of blocks, scouts see the leading features: with as many features as points, any
+# groups explain the answers.
+_LEADING = 60
 # With how many more groups than classes they begin.
 _EXTRA = 3
 # So many candidates are fitted with all priors.
@@ -69,6 +72,8 @@ def scouts(trials: list[Any]) -> list[Any]:
         for trial in trials
         if (trial.view.kind, str(trial.feature_map.kernel)) in names
     ]
+    if names is _BLOCK_SCOUTS:
+        return [replace(t, features=t.features[:, :_LEADING]) for t in wanted]
     return wanted or trials[:1]
 
 
