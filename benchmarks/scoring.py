@@ -36,7 +36,7 @@ from pairlearn.reproduce.tabular import DATASETS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-REPEATS, N_COLUMNS, N_MAPS, N_VECTORS = 7, 20, 5, 660
+REPEATS, N_COLUMNS, N_MAPS, N_VECTORS = 5, 20, 5, 660
 
 
 def make(n_points: int, seed: int = 0) -> tuple[Any, Any]:
@@ -253,7 +253,7 @@ def main() -> None:
     names = list(DATASETS)[: 1 if small else None]
     parts = [machine("numpy", "scikit-learn", "numba", "pyarrow")]
     steps = [
-        lambda: scoring(100_000 // share),
+        lambda: scoring(40_000 // share),
         lambda: fitting(200_000 // share),
         lambda: command_line(1_000_000 // share),
         lambda: differences(100, names),

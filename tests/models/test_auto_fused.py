@@ -155,6 +155,17 @@ def test_the_laplacian_kernel_is_that_of_scikit_learn(width, compiled, monkeypat
     )
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(("width", "rows"), [(8, 3), (4, 2), (4, 4)])
+def test_distances_between_unequal_things_are_refused(width, rows, compiled):
+    """As in a model file that somebody has changed."""
+    landmarks, seen, out = np.zeros((3, width)), np.zeros((4, 5)), np.zeros((rows, 5))
+    if (width, rows) == (4, 4):
+        landmarks, seen = np.zeros((4, 3)), np.zeros((3, 5))
+    with pytest.raises(ValueError, match="coordinates"):
+        distances.city_block(landmarks, seen, 1.0, out, compiled=compiled)
+
+
 @pytest.fixture(params=[2, 3])
 def fitted(request, monkeypatch):
     """A classifier of two or three classes, and points."""

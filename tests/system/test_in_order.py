@@ -77,10 +77,21 @@ def test_work_is_not_divided_again():
         assert n_threads() == 1
 
 
-@pytest.mark.usefixtures("n")
-def test_who_stops_early_leaves_no_thread():
-    before = threading.active_count()
-    results = in_order(abs, range(10))
+def test_who_stops_early_does_not_wait(n):
+    before = set(threading.enumerate())
+    go_on = threading.Event()
+
+    def work(part):
+        assert part == 0 or go_on.wait(LONG)
+        return part
+
+    results = in_order(work, range(10))
+    if n == 1:
+        go_on.set()
     assert next(results) == 0
     results.close()
-    assert threading.active_count() <= before
+    go_on.set()
+    helpers = [one for one in threading.enumerate() if one not in before]
+    for one in helpers:
+        one.join(LONG)
+        assert not one.is_alive()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pairlearn.system.threads import n_threads, on_one_thread, own_threads
 
@@ -43,19 +45,14 @@ def in_order(
     >>> list(in_order(abs, [-1, 2, -3]))
     [1, 2, 3]
     """
-
-    def work(part: Part) -> Result:
-        with on_one_thread():
-            return function(part)
-
     waiting: deque[Future[Result]] = deque()
     mistake: Exception | None = None
     with own_threads():
         n = n_threads()
-        pool = ThreadPoolExecutor(n)
+        helpers = _Helpers(function, n)
         source = iter(parts)
         try:
-            while mistake is None:
+            while True:
                 try:
                     part = next(source)
                 except StopIteration:
@@ -63,14 +60,58 @@ def in_order(
                 except Exception as error:
                     mistake = error
                     break
-                waiting.append(pool.submit(work, part))
-                # Whoever uses it holds it no longer than needed.
+                waiting.append(helpers.hand_out(part))
+                # Whoever works on it holds it no longer than needed.
                 del part
                 if len(waiting) > n:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        except Exception:
+            helpers.end(wait=True)
+            raise
         finally:
-            pool.shutdown(cancel_futures=True)
+            # Who is interrupted, or needs no more, does not wait.
+            helpers.end(wait=False)
+        helpers.end(wait=True)
     if mistake is not None:
         raise mistake
+
+
+class _Helpers(Generic[Part, Result]):
+    """Threads that work on parts until they are told to end."""
+
+    def __init__(self, function: Callable[[Part], Result], n: int) -> None:
+        self._function = function
+        self._todo: SimpleQueue[tuple[Future[Result], Part] | None] = SimpleQueue()
+        self._ended = Event()
+        # A process may end although one of them is at work.
+        self._threads = [Thread(target=self._help, daemon=True) for _ in range(n)]
+        for thread in self._threads:
+            thread.start()
+
+    def hand_out(self, part: Part) -> Future[Result]:
+        """Ask a thread to work on a part; return where the result will be."""
+        future: Future[Result] = Future()
+        self._todo.put((future, part))
+        return future
+
+    def end(self, *, wait: bool) -> None:
+        """Begin no part any more, and perhaps wait for those that were begun."""
+        self._ended.set()
+        self._todo.put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()
+
+    def _help(self) -> None:
+        with on_one_thread():
+            while (task := self._todo.get()) is not None and not self._ended.is_set():
+                future, part = task
+                try:
+                    future.set_result(self._function(part))
+                except BaseException as error:
+                    future.set_exception(error)
+                # What it worked on is not ours to keep while we wait.
+                del task, future, part
+        self._todo.put(None)

@@ -68,6 +68,16 @@ def city_block(
     >>> out
     array([[6., 6.]])
     """
+    shape = len(landmarks), points.shape[1]
+    # Compiled loops would read on beyond the end.
+    if (
+        landmarks.shape[1] != len(points)
+        or len(points) % _COORDINATES
+        or out.shape != shape
+    ):
+        raise ValueError(
+            f"landmarks have {landmarks.shape[1]} coordinates, points {len(points)}"
+        )
     loops = compiled_module() if compiled else None
     if loops is not None:
         loops.city_block(landmarks, points, factor, out)
