@@ -251,10 +251,11 @@ def make_encoder(columns: list[Column]) -> ColumnTransformer:
         )
         steps.append(("categories", make_pipeline(ReadText(), one_hot), names))
     # Each of these is as wide as it is, and so is read by itself.
-    for column in columns:
-        read = _vectors_of(column)
-        if read is not None:
-            steps.append((f"{column.kind} {column.name!r}", read, [column.name]))
+    for number, column in enumerate(columns):
+        vectors = _vectors_of(column)
+        if vectors is not None:
+            # Not by its name: scikit-learn allows not all of them.
+            steps.append((f"{column.kind} {number}", vectors, [column.name]))
     return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
 
 
