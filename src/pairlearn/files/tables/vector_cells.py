@@ -36,7 +36,7 @@ class VectorCells(Cells):
         if not np.isfinite(array).all():
             array = np.where(np.isfinite(array), array, np.nan)
         self.array = array
-        self._missing = np.isnan(array).all(axis=1)
+        self._missing: Bools = np.asarray(np.isnan(array).all(axis=1))
 
     def __len__(self) -> int:
         return len(self.array)

@@ -99,7 +99,8 @@ def feature_names() -> list[str]:
 def _shades(grey: Floats) -> Floats:
     """Return the share of pixels of each shade."""
     shade = np.minimum((grey * _SHADES).astype(int), _SHADES - 1)
-    return np.bincount(shade.ravel(), minlength=_SHADES) / grey.size
+    counts = np.bincount(shade.ravel(), minlength=_SHADES)
+    return np.asarray(counts / grey.size)
 
 
 def _colours(values: Floats) -> Floats:
@@ -135,7 +136,7 @@ def _gradients(grey: Floats, cell: int) -> Floats:
     in_bins[rows, columns, first] = length * (1 - part)
     in_bins[rows, columns, (first + 1) % _BINS] += length * part
     roots = np.sqrt(_means(in_bins, cell)) * cell
-    return (roots / (np.linalg.norm(roots) + _EPSILON)).ravel()
+    return np.asarray(roots / (np.linalg.norm(roots) + _EPSILON)).ravel()
 
 
 class ImageColumn(VectorColumn):
