@@ -54,10 +54,10 @@ class VectorCells(Cells):
             return NotImplemented
         return np.array_equal(self.array, other.array, equal_nan=True)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     @property
-    def kinds(self) -> frozenset[type]:  # type: ignore[override]
+    def kinds(self) -> frozenset[type]:
         """The Python types of the cells."""
         return frozenset({np.ndarray})
 
