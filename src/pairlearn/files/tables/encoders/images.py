@@ -8,9 +8,8 @@ pixels of brightness b. At each pixel g = (b_x, b_y) are central differences, m 
 and a is the angle of g, on a circle of 8 bins; m is divided between the two bins next
 to a. Sums of m over cells of c x c pixels are histograms h. The descriptor is
 sqrt(h) / (|sqrt(h)| + e) over all cells: the root keeps one strong edge from deciding,
-and the length the contrast. This is done with cells of 4 and of 8 pixels. Blocks of
-cells that are scaled each by itself, as is usual elsewhere, make three to five times as
-many numbers, and models of pairs are no better for them (benchmarks/images.py).
+and the length the contrast. This is done with cells of 4 and of 8 pixels. What models
+make of it is in benchmarks/results/images.md.
 """
 
 from __future__ import annotations
