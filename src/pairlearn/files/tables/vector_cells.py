@@ -11,6 +11,8 @@ from pairlearn.files.tables.cell_columns import Cells, Read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from pairlearn.data.types import Bools, Floats, Ints
 
 __all__ = ["VectorCells"]
@@ -32,7 +34,7 @@ class VectorCells(Cells):
     (array([1., 2.]), True, array([False,  True]))
     """
 
-    def __init__(self, array: Floats) -> None:
+    def __init__(self, array: NDArray[Any]) -> None:
         if not np.isfinite(array).all():
             array = np.where(np.isfinite(array), array, np.nan)
         self.array = array

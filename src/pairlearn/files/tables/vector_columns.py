@@ -94,7 +94,7 @@ def describe_vectors(
         what_cells = "images" if name in images else "texts"
         how = f"{what_cells}, embedded by {embed}{_gaps(features[name])}"
         kind = f"embedded {what_cells}"
-        values = Deferred(kind, features[name], embed, table.folder, step)
+        values = Deferred(kind, features[name], embed or "", table.folder, step)
         found[name] = (kind, embed, how, "", 0.0, values)
     return found
 
