@@ -64,9 +64,9 @@ class VectorCache:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     VectorCache("a", Path(folder)).add([key_of(b"x")], np.ones((1, 2)))
-    ...     VectorCache("a", Path(folder)).get(key_of(b"x"))
+    ...     VectorCache("a", Path(folder)).get(key_of(b"x")).tolist()
     ...     len(VectorCache("b", Path(folder)))
-    array([1., 1.], dtype=float32)
+    [1.0, 1.0]
     0
     """
 
