@@ -94,6 +94,13 @@ class TestFunctions:
         (tmp_path / f"{mine}.py").write_text(changed + "# changed\n")
         assert np.array_equal(Embedding(f"{mine}:lengths")(cells)[:, 0], -first[:, 0])
 
+    def test_short_texts_are_embedded_if_there_are_no_others(self, mine, tmp_path):
+        lines = [f"{k},word{k},{k % 2}" for k in range(9)]
+        (tmp_path / "p.csv").write_text("\n".join(["id,product,n", *lines]) + "\n")
+        points = read_points(tmp_path / "p.csv", embed=f"{mine}:lengths")
+        kinds = {column.name: column.kind for column in points.columns}
+        assert kinds == {"product": "embedded texts", "n": "numbers"}
+
     def test_images_are_given_as_images(self, mine, tmp_path):
         make_photos(tmp_path, 4)
         points = read_points(tmp_path / "photos", embed=f"{mine}:sizes")

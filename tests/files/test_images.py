@@ -144,6 +144,14 @@ class TestColumns:
         assert encoded.shape == (6, 2 + len(feature_names()))
         assert np.isfinite(encoded).all()
 
+    def test_a_column_may_have_any_name(self, tmp_path):
+        make_photos(tmp_path, 4)
+        lines = [f"p{k},photos/p{k}.png" for k in range(1, 4)]
+        path = tmp_path / "points.csv"
+        path.write_text("\n".join(["id,my__photo's", *lines]) + "\n")
+        points = read_points(path)
+        assert len(points.make_encoder().fit_transform(points.frame)) == 3
+
     def test_words_that_end_like_images_are_none(self, tmp_path):
         cells = [("a.png", "b.png")[k % 2] for k in range(6)]
         points = read_points(self.table(tmp_path, cells))
@@ -173,7 +181,7 @@ class TestColumns:
         frame = read.points.frame
         scores = load(tmp_path / "m.skops").decision_function(frame)
         assert np.array_equal(scores, model.decision_function(frame))
-        column = model[0].transformer_.named_transformers_["image 'image'"]
+        column = model[0].transformer_.named_transformers_["image 0"]
         for name, value in {"n_numbers_": 2**40, "mean_": np.zeros(3)}.items():
             before = getattr(column, name)
             setattr(column, name, value)

@@ -57,7 +57,7 @@ def note_on_changes(
             if side not in table.columns:
                 continue
             ids = [id_of(cell) for cell in table.columns[side]]
-            rows = points.ids.rows_of(set(ids))
+            rows = points.rows_of(set(ids))
             for name in names:
                 then = table.columns.get(f"{side}_{name}")
                 if then is None:

@@ -316,10 +316,11 @@ def make_encoder(
         for name in texts
     ]
     # Each of these is as wide as it is, and so is read by itself.
-    for column in columns:
-        read = _vectors_of(column)
-        if read is not None:
-            steps.append((f"{column.kind} {column.name!r}", read, [column.name]))
+    for number, column in enumerate(columns):
+        vectors = _vectors_of(column)
+        if vectors is not None:
+            # Not by its name: scikit-learn allows not all of them.
+            steps.append((f"{column.kind} {number}", vectors, [column.name]))
     return ColumnTransformer(
         steps, sparse_threshold=bool(texts and parts), verbose_feature_names_out=False
     )

@@ -60,7 +60,7 @@ def read_labels(
             "with the classes 'class'"
         )
     classes = table.columns[named[0] if named else others[0]].tolist()
-    row_of = {str(name): k for k, name in enumerate(points.ids)}
+    row_of = points.rows_of({str(name) for name in table.columns[id_column]})
     rows, names = [], []
     for k, (name, known) in enumerate(
         zip(table.columns[id_column].tolist(), classes, strict=True)

@@ -47,8 +47,9 @@ def join(parts: list[Cells]) -> Cells:
     parts = [part for part in parts if len(part)]
     if len(parts) == 1:
         return parts[0]
-    if parts and all(isinstance(part, VectorCells) for part in parts):
-        return VectorCells.joined(parts)
+    vectors = [part for part in parts if isinstance(part, VectorCells)]
+    if vectors and len(vectors) == len(parts):
+        return VectorCells.joined(vectors)
     from pairlearn.files.tables.text_cells import TextCells
 
     if parts and all(isinstance(part, TextCells) for part in parts):

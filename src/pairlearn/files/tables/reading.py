@@ -193,7 +193,7 @@ def _read_arrays(path: Path, n_rows: int) -> Iterator[Table]:
         if not n_read:
             yield Table(path.name, empty, _numbers(0), text=False)
         lines = _numbers(len(part), n_read + 1)
-        cells = {array_file.COLUMN: VectorCells(part)}
+        cells: dict[str, Cells] = {array_file.COLUMN: VectorCells(part)}
         yield Table(path.name, cells, lines, text=False)
         n_read += len(part)
     if not n_read:

@@ -11,6 +11,8 @@ from pairlearn.files.tables.cell_columns import Cells, Read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from pairlearn.data.types import Bools, Floats, Ints
 
 __all__ = ["VectorCells"]
@@ -32,11 +34,11 @@ class VectorCells(Cells):
     (array([1., 2.]), True, array([False,  True]))
     """
 
-    def __init__(self, array: Floats) -> None:
+    def __init__(self, array: NDArray[Any]) -> None:
         if not np.isfinite(array).all():
             array = np.where(np.isfinite(array), array, np.nan)
         self.array = array
-        self._missing = np.isnan(array).all(axis=1)
+        self._missing: Bools = np.asarray(np.isnan(array).all(axis=1))
 
     def __len__(self) -> int:
         return len(self.array)
@@ -54,10 +56,10 @@ class VectorCells(Cells):
             return NotImplemented
         return np.array_equal(self.array, other.array, equal_nan=True)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     @property
-    def kinds(self) -> frozenset[type]:  # type: ignore[override]
+    def kinds(self) -> frozenset[type]:
         """The Python types of the cells."""
         return frozenset({np.ndarray})
 

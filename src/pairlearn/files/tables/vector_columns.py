@@ -68,6 +68,13 @@ def describe_vectors(
             images.append(name)
         elif embed is not None and is_text_to_read(cells):
             texts.append(name)
+    if not texts and takes in ("texts", "either"):
+        # Short ones, such as names of products, if there are no others.
+        texts = [
+            name
+            for name, cells in features.items()
+            if name not in found and name not in images and is_text_to_read(cells, 1)
+        ]
     embedded = images if takes == "images" or (takes == "either" and images) else []
     if takes == "texts" or (takes == "either" and not images):
         embedded = texts
@@ -87,7 +94,7 @@ def describe_vectors(
         what_cells = "images" if name in images else "texts"
         how = f"{what_cells}, embedded by {embed}{_gaps(features[name])}"
         kind = f"embedded {what_cells}"
-        values = Deferred(kind, features[name], embed, table.folder, step)
+        values = Deferred(kind, features[name], embed or "", table.folder, step)
         found[name] = (kind, embed, how, "", 0.0, values)
     return found
 
@@ -147,19 +154,23 @@ def _any(names: Sequence[str], folder: Folder) -> bool:
     return any(folder.has(name) for name in names)
 
 
-def is_text_to_read(cells: Cells) -> bool:
+def is_text_to_read(cells: Cells, words: int = _WORDS) -> bool:
     """Tell whether the cells of a column are texts, and not names of categories.
 
     Parameters
     ----------
     cells : Cells
         The cells.
+    words : int
+        How many words most of them must have.
 
     Returns
     -------
     bool
     """
     some = _some(cells)
-    words = [len(text.split()) for text in some]
-    differ = len(set(some)) > len(some) / 2
-    return bool(some) and differ and sum(n >= _WORDS for n in words) > len(some) / 2
+    if not some or len(set(some)) <= len(some) / 2:
+        return False
+    if sum(len(text.split()) >= words for text in some) <= len(some) / 2:
+        return False
+    return not cells.all_numbers() and not cells.all_days()

@@ -23,7 +23,7 @@ from pairlearn.system.writing import replacing
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pairlearn.data.types import Floats
+    from numpy.typing import NDArray
 
 __all__ = ["VectorCache", "cache_folder", "key_of"]
 
@@ -64,9 +64,9 @@ class VectorCache:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     VectorCache("a", Path(folder)).add([key_of(b"x")], np.ones((1, 2)))
-    ...     VectorCache("a", Path(folder)).get(key_of(b"x"))
+    ...     VectorCache("a", Path(folder)).get(key_of(b"x")).tolist()
     ...     len(VectorCache("b", Path(folder)))
-    array([1., 1.], dtype=float32)
+    [1.0, 1.0]
     0
     """
 
@@ -74,18 +74,18 @@ class VectorCache:
         self._method = method
         mark = hashlib.sha256(method.encode("utf-8", "surrogatepass")).hexdigest()
         self._folder = (folder or cache_folder()) / mark[:32]
-        self._rows: dict[bytes, Floats] = {}
+        self._rows: dict[bytes, NDArray[np.float32]] = {}
         for path in sorted(self._folder.glob("*.npy")):
             self._take(path)
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def get(self, key: bytes) -> Floats | None:
+    def get(self, key: bytes) -> NDArray[np.float32] | None:
         """Return the vector of some content, or None."""
         return self._rows.get(key)
 
-    def add(self, keys: Iterable[bytes], vectors: Floats) -> None:
+    def add(self, keys: Iterable[bytes], vectors: NDArray[Any]) -> None:
         """Keep vectors, on disk at once.
 
         Parameters

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from pairlearn.data.types import Floats
+    from numpy.typing import NDArray
 
 __all__ = ["Deferred", "vectors_of"]
 
@@ -100,7 +100,7 @@ def vectors_of(
 
 def _described(
     names: Sequence[str | None], folder: Folder, step: Callable[[int, int], None]
-) -> Floats:
+) -> NDArray[np.float32]:
     """Return the descriptors of images, which are read one at a time."""
     made = np.full((len(names), len(feature_names())), np.nan, dtype=np.float32)
     for row, name in enumerate(names):

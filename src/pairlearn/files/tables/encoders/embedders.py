@@ -26,7 +26,7 @@ from pairlearn.files.tables.errors import OptionError, TableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pairlearn.data.types import Floats
+    from numpy.typing import NDArray
 
 __all__ = ["Embedder", "load_embedder", "what_it_takes"]
 
@@ -57,7 +57,7 @@ class Embedder:
     made_of: Callable[[Sequence[Any]], Any]
     batch: int = 32
 
-    def __call__(self, items: Sequence[Any]) -> Floats:
+    def __call__(self, items: Sequence[Any]) -> NDArray[np.float32]:
         """Return the vectors of some texts or images, and see that they are fit."""
         try:
             made = np.asarray(self.made_of(list(items)), dtype=np.float32)
@@ -189,9 +189,8 @@ def _refuse_download(timm: Any, rest: str, name: str) -> None:
     """Refuse a network of which the weights are not on this machine yet."""
     from huggingface_hub import try_to_load_from_cache
 
-    if rest.startswith("hf-hub:"):
-        home = rest.removeprefix("hf-hub:")
-    else:
+    home: str | None = rest.removeprefix("hf-hub:")
+    if home == rest:
         home = getattr(timm.get_pretrained_cfg(rest), "hf_hub_id", None)
     files = ("model.safetensors", "open_clip_model.safetensors")
     if not home or not any(

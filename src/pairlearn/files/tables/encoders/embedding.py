@@ -15,6 +15,8 @@ from pairlearn.files.tables.encoders.vectors import VectorColumn
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from pairlearn.data.types import Floats
     from pairlearn.files.media import Folder
     from pairlearn.files.tables.encoders.embedders import Embedder
@@ -73,7 +75,7 @@ class Embedding:
         cells: Sequence[str | None],
         folder: Folder | None = None,
         step: Callable[[int, int], None] = lambda *_: None,
-    ) -> Floats:
+    ) -> NDArray[np.float32]:
         """Return vectors of texts, or of images.
 
         Parameters
@@ -121,7 +123,7 @@ def _make(
 ) -> None:
     """Make the vectors that are not there yet, and keep them as they come."""
     keys, done = list(wanted), 0
-    held: list[tuple[list[bytes], Floats]] = []
+    held: list[tuple[list[bytes], NDArray[np.float32]]] = []
     try:
         for begin in range(0, len(keys), embedder.batch):
             some = keys[begin : begin + embedder.batch]
@@ -135,7 +137,9 @@ def _make(
         _keep(kept, held)
 
 
-def _keep(kept: VectorCache, held: list[tuple[list[bytes], Floats]]) -> None:
+def _keep(
+    kept: VectorCache, held: list[tuple[list[bytes], NDArray[np.float32]]]
+) -> None:
     if held:
         keys = [key for part, _ in held for key in part]
         kept.add(keys, np.concatenate([vectors for _, vectors in held]))

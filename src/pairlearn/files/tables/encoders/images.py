@@ -8,9 +8,8 @@ pixels of brightness b. At each pixel g = (b_x, b_y) are central differences, m 
 and a is the angle of g, on a circle of 8 bins; m is divided between the two bins next
 to a. Sums of m over cells of c x c pixels are histograms h. The descriptor is
 sqrt(h) / (|sqrt(h)| + e) over all cells: the root keeps one strong edge from deciding,
-and the length the contrast. This is done with cells of 4 and of 8 pixels. Blocks of
-cells that are scaled each by itself, as is usual elsewhere, make three to five times as
-many numbers, and models of pairs are no better for them (benchmarks/images.py).
+and the length the contrast. This is done with cells of 4 and of 8 pixels. What models
+make of it is in benchmarks/results/images.md.
 """
 
 from __future__ import annotations
@@ -99,7 +98,8 @@ def feature_names() -> list[str]:
 def _shades(grey: Floats) -> Floats:
     """Return the share of pixels of each shade."""
     shade = np.minimum((grey * _SHADES).astype(int), _SHADES - 1)
-    return np.bincount(shade.ravel(), minlength=_SHADES) / grey.size
+    counts = np.bincount(shade.ravel(), minlength=_SHADES)
+    return np.asarray(counts / grey.size)
 
 
 def _colours(values: Floats) -> Floats:
@@ -135,7 +135,7 @@ def _gradients(grey: Floats, cell: int) -> Floats:
     in_bins[rows, columns, first] = length * (1 - part)
     in_bins[rows, columns, (first + 1) % _BINS] += length * part
     roots = np.sqrt(_means(in_bins, cell)) * cell
-    return (roots / (np.linalg.norm(roots) + _EPSILON)).ravel()
+    return np.asarray(roots / (np.linalg.norm(roots) + _EPSILON)).ravel()
 
 
 class ImageColumn(VectorColumn):

@@ -57,7 +57,7 @@ class VectorColumn(TransformerMixin, BaseEstimator):
         self
         """
         name = self._name(X)
-        width, rows = self._width(X[name].tolist()), np.zeros(0)
+        width = self._width(X[name].tolist())
         self.feature_names_in_ = np.asarray([name], dtype=object)
         self.n_features_in_ = 1
         self.n_numbers_ = width
@@ -65,7 +65,7 @@ class VectorColumn(TransformerMixin, BaseEstimator):
         known = np.isfinite(rows)
         count = np.maximum(known.sum(axis=0), 1)
         self.mean_ = np.where(known, rows, 0.0).sum(axis=0) / count
-        self.some_missing_ = bool((~known).all(axis=1).any()) if width else False
+        self.some_missing_ = bool(width) and bool((~known).all(axis=1).any())
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -87,8 +87,8 @@ class VectorColumn(TransformerMixin, BaseEstimator):
         filled = np.where(known, rows, self.mean_)
         if not self.some_missing_:
             return filled
-        gone = (~known).all(axis=1)
-        return np.concatenate([filled, gone[:, None]], axis=1)
+        gone = np.asarray(~known).all(axis=1, keepdims=True)
+        return np.concatenate([filled, gone], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of numbers.
