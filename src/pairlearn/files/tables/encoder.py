@@ -244,7 +244,8 @@ class ReadDates(_ReadCells):
         days = super().transform(X)
         if not hasattr(self, "first_"):  # of a model of an older version
             return days
-        return np.fmin(np.fmax(days, self.first_), self.last_) + 0 * days
+        kept: NDArray[Any] = np.fmin(np.fmax(days, self.first_), self.last_)
+        return kept + 0 * days
 
     def _cells(self, cells: Cells) -> Read:
         return cells.days(self.order)
