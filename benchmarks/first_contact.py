@@ -1,7 +1,7 @@
 """New points that look unlike those of the fit, and dates that tell nothing.
 
 ``python -m benchmarks.first_contact`` writes ``benchmarks/results/first_contact.md`` in
-some five minutes; ``--runs 50 --tables 2`` tries less and writes nothing.
+a minute; ``--runs 50 --tables 2`` tries less and writes nothing.
 
 For the first table, points at the fit and new ones are drawn from the same distribution
 (false alarms), or one column of the new ones is shifted (power), and the test of
@@ -25,17 +25,11 @@ from pairlearn.files.tables.make_cells import cells_of
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.reading import Table
 
-RUNS, TABLES = 300, 8
+RUNS, TABLES = 200, 5
 # Columns of the points at the fit, how many points there are, and how many new ones.
-WORLDS = (
-    (5, 100, 50),
-    (5, 400, 200),
-    (5, 400, 4000),
-    (20, 400, 200),
-    (100, 1000, 1000),
-)
-SHIFTS = (0.25, 0.5, 1.0)
-PAIRS, MONTHS = (60, 170, 400), (0.0, 3.0, 6.0)
+WORLDS = ((5, 100, 50), (5, 400, 200), (20, 400, 200))
+SHIFTS = (0.5, 1.0)
+PAIRS, MONTHS = (60, 170), (0.0, 6.0)
 
 
 def draw(rng: np.random.Generator, n_columns: int, n: int, shift: float = 0.0) -> Table:

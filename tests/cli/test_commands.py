@@ -16,7 +16,7 @@ from tests.support.commands import N_POINTS, call, make_tables
 class TestFit:
     def test_what_it_prints(self, made):
         folder, *_, result = made
-        assert f"{N_POINTS}, 5 columns" in result.stdout
+        assert f"{N_POINTS}, 4 columns" in result.stdout
         assert "1 unsure answer(s)" in result.stdout
         assert "column 'name' left out" in result.stdout
         assert "from pairs that the model has not seen" in result.stdout

@@ -88,11 +88,11 @@ def _was(
     *,
     cross_validated: bool = False,
 ) -> Was:
-    low, high = ends
-    numbers = [float(x) for x in (error, low, high, confidence)]
-    if not all(0 <= x <= 1 for x in numbers):
+    low, high = (float(end) for end in ends)
+    was = Was(float(error), low, high, int(n_pairs), float(confidence), cross_validated)
+    if not all(0 <= x <= 1 for x in (was.error, low, high, was.confidence)):
         raise ValueError("a share that is none")
-    return Was(*numbers[:3], int(n_pairs), numbers[3], cross_validated)
+    return was
 
 
 def was_rows(

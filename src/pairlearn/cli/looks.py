@@ -84,7 +84,7 @@ def looks_of(points: Points) -> list[dict[str, Any]]:
             about |= {"n_all": len(numbers)}
         elif column.kind == "categories":
             codes = values.codes  # type: ignore[union-attr]
-            counts = np.bincount(codes[codes >= 0], minlength=len(values.names))  # type: ignore[union-attr,arg-type]
+            counts = np.bincount(codes[codes >= 0], minlength=len(values.names))  # type: ignore[union-attr]
             top = np.argsort(-counts, kind="stable")[:_MOST_CATEGORIES]
             n_given = int(counts.sum())
             about |= {"names": [values.names[k] for k in top.tolist()]}  # type: ignore[union-attr]

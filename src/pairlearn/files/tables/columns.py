@@ -59,7 +59,8 @@ def find_id(
     first_row: int | None,
 ) -> FoundIds:
     """Find the ids of points; see `pairlearn.files.tables.points.read_points`."""
-    column, notes = None, []
+    column: str | None = None
+    notes: list[str] = []
     if option is not None:
         column = column_named(table, option, "--id")
     elif first_row is None:

@@ -230,7 +230,9 @@ class ReadDates(_ReadCells):
         days = super().transform(X)
         if not hasattr(self, "first_"):  # of a model of an older version
             return days
-        return np.fmin(np.fmax(days, self.first_), self.last_) + 0 * days
+        # What is missing stays so.
+        kept: NDArray[Any] = np.fmin(np.fmax(days, self.first_), self.last_) + 0 * days
+        return kept
 
     def _cells(self, cells: Cells) -> Read:
         return cells.days(self.order)

@@ -92,7 +92,8 @@ def waiting_audits(rows: PairRows) -> Bools:
     """
     stores = np.array([table.unit == "question" for table in rows.tables], dtype=bool)
     empty = np.array([word == "" for word in rows.words], dtype=bool)
-    return stores[rows.where[:, 0]] & empty
+    waiting: Bools = stores[rows.where[:, 0]] & empty
+    return waiting
 
 
 def note_on_waiting(waiting: Bools) -> list[str]:
