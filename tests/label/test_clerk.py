@@ -250,7 +250,9 @@ class ClerkMachine(RuleBasedStateMachine):
             free = self.store.leases.free(self.now)
             leases = self.store.leases.all()
         assert set(free) <= set(records.open)
-        assert {lease.question for lease in leases if lease.is_open} == set(records.open)
+        assert {lease.question for lease in leases if lease.is_open} == set(
+            records.open
+        )
         unsuitable = {
             who: sum(records.has_answered(who, number) for number in records.open)
             for who in records.people

@@ -481,7 +481,9 @@ def test_other_settings_are_refused_in_the_middle(make, where):
 
     assert run(make({"seed": 3}), work)["seed"] == 3
     assert run(make(), work)["seed"] == 3
-    with pytest.raises(StoreError, match=r"was begun with --seed 3.*--(answers|database)"):
+    with pytest.raises(
+        StoreError, match=r"was begun with --seed 3.*--(answers|database)"
+    ):
         run(make({"seed": 4}), work)
     with pytest.raises(ValueError, match="no setting 'nonsense'"):
         run(make({"nonsense": 4}), work)

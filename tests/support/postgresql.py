@@ -29,7 +29,9 @@ def find_programs():
         Path("/usr/lib/postgresql").glob("*/bin"),
         key=lambda path: [int(part) for part in path.parent.name.split(".")],
     )
-    return next((path for path in reversed(folders) if (path / "initdb").exists()), None)
+    return next(
+        (path for path in reversed(folders) if (path / "initdb").exists()), None
+    )
 
 
 class PostgreSQL:

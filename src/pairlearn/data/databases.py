@@ -1,8 +1,8 @@
 """Databases that a team shares: their addresses, how they are reached, what went wrong.
 
 An address is one of SQLAlchemy: ``postgresql+psycopg://user@host/name``. A password may
-stand in it, and so it is shown to nobody: messages have :func:`called`. Better it stands
-in PGPASSWORD or in ~/.pgpass, which the driver reads by itself.
+stand in it, and so it is shown to nobody: messages have :func:`called`. Better it
+stands in PGPASSWORD or in ~/.pgpass, which the driver reads by itself.
 """
 
 from __future__ import annotations
@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sqlalchemy import URL, Engine
 
-__all__ = ["StoreError", "address_of", "can_be_tried_again", "is_address", "make_engine"]
+__all__ = [
+    "StoreError",
+    "address_of",
+    "can_be_tried_again",
+    "is_address",
+    "make_engine",
+]
 __all__ += ["called", "unreachable"]
 
 # A path that an address was taken for has lost one of its two slashes. A letter and a
 # colon are a drive of Windows.
-_ADDRESS = re.compile(r"([a-z][a-z0-9_]+(?:\+[a-z0-9_]+)?):/{1,2}(?=[^/]|/|$)", re.I)
+_ADDRESS = re.compile(r"([a-z][a-z0-9_]+(?:\+[a-z0-9_]+)?):/{1,2}", re.IGNORECASE)
 # Seconds to reach a server, and milliseconds that it may leave us without a word.
 _REACH, _SILENCE = 10, 30_000
 
@@ -197,8 +203,8 @@ def unreachable(where: str | Path, problem: BaseException) -> StoreError:
     name = called(where)
     said = str(getattr(problem, "orig", None) or problem)
     state = getattr(getattr(problem, "orig", None), "sqlstate", None)
-    for sign, sentence in _REASONS:
-        if state == sign or re.search(sign, said):
+    for signs, sentence in _REASONS.items():
+        if re.search(signs, f"{state} {said}"):
             return StoreError(sentence.format(name=name))
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     why = _hidden(lines[0] if lines else type(problem).__name__, where)[:200]
@@ -212,34 +218,38 @@ def _hidden(text: str, where: str | Path) -> str:
 
 
 # By the code of SQL, or by what the driver says where there is none.
-_REASONS = (
-    (
-        "28P01|28000|password authentication failed|no password supplied|"
-        "no pg_hba.conf entry|(?:Peer|Ident) authentication failed",
+_NOT_LET_IN = (
+    "28P01|28000|password authentication failed|no password supplied|"
+    "no pg_hba.conf entry|(?:Peer|Ident) authentication failed|role .* does not exist"
+)
+_NO_MACHINE = (
+    "Name or service not known|failed to resolve|nodename nor servname|"
+    "could not translate host name|No address associated"
+)
+_NO_SERVER = (
+    "Connection refused|No such file or directory|timeout expired|timed out|"
+    "No route to host|Network is unreachable|server closed the connection|"
+    "the database system is|terminating connection|connection is (?:lost|bad)"
+)
+_REASONS = {
+    _NOT_LET_IN: (
         "the database {name} does not let you in: the user or the password is wrong, "
         "or its server does not expect you from here (pg_hba.conf). Check the address; "
-        "a password may stand in PGPASSWORD or in ~/.pgpass",
+        "a password may stand in PGPASSWORD or in ~/.pgpass"
     ),
-    (
-        "3D000|database .* does not exist",
-        "there is no database {name}; make it with createdb, or check the address",
+    "3D000|database .* does not exist": (
+        "there is no database {name}; make it with createdb, or check the address"
     ),
-    (
-        "42501|permission denied",
+    "42501|3F000|permission denied|no schema has been selected": (
         "you have no right to make or to write tables at {name}; ask whoever keeps the "
-        "database for it: GRANT CREATE ON SCHEMA public TO your user",
+        "database for it: GRANT CREATE ON SCHEMA public TO your user"
     ),
-    (
-        "Name or service not known|failed to resolve|nodename nor servname|"
-        "could not translate host name",
-        "the database {name} cannot be reached, since there is no machine of that name; "
-        "check the address",
+    _NO_MACHINE: (
+        "the database {name} cannot be reached, since there is no machine of that "
+        "name; check the address"
     ),
-    (
-        "Connection refused|No such file or directory|timeout expired|timed out|"
-        "No route to host|Network is unreachable|server closed the connection|"
-        "the database system is|terminating connection|connection is (?:lost|bad)",
+    _NO_SERVER: (
         "the database {name} cannot be reached: no server answers there. Start it, or "
-        "check the address",
+        "check the address"
     ),
-)
+}

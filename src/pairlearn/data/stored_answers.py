@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pairlearn.data.databases import (
     StoreError,
+    called,
     is_address,
     make_engine,
-    called,
     unreachable,
 )
 
@@ -209,8 +209,8 @@ def damaged(path: str | Path, problem: object) -> StoreError:
             "left as it is. Put a copy from before back, such as one of pg_dump"
         )
     return StoreError(
-        f"{Path(path).name} is damaged, or cannot be read here ({why}); it was left as it "
-        "is. Take a copy from before, together with the files beside it whose names "
+        f"{Path(path).name} is damaged, or cannot be read here ({why}); it was left as "
+        "it is. Take a copy from before, together with the files beside it whose names "
         "end in -wal and -shm, if there are any"
     )
 

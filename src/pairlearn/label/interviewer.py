@@ -50,9 +50,9 @@ class Interviewer:
     Parameters
     ----------
     task : dict
-        "store", "points": where answers and points are; "settings": how to ask; "mark": what
-        the points were when the store was begun, or None; "upto": the event up to which
-        the store is to be read; "hook": for tests, see
+        "store", "points": where answers and points are; "settings": how to ask; "mark":
+        what the points were when the store was begun, or None; "upto": the event up to
+        which the store is to be read; "hook": for tests, see
         :class:`~pairlearn.label.writer.Writer`.
     send : callable
         Sends a message to the front.

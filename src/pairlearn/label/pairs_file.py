@@ -1,7 +1,8 @@
 """The answers as a table of pairs: ``python -m pairlearn.label.pairs_file``.
 
-Where the answers are is read from its input: a file, or an address. It is a program of its own, as the server must not open its file of answers another
-time: closing it would take the locks of SQLite away from the whole process.
+Where the answers are is read from its input: a file, or an address. It is a program of
+its own, as the server must not open its file of answers another time: closing it would
+take the locks of SQLite away from the whole process.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlalchemy import NullPool, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from pairlearn.data.databases import make_engine, called, unreachable
+from pairlearn.data.databases import called, make_engine, unreachable
 from pairlearn.files.answers_store import StoreError, check_kind, damaged
 from pairlearn.label.migrations import upgrade
 from pairlearn.system.locks import FileLock
@@ -33,8 +33,10 @@ _SETTINGS = (
     "SET lock_timeout = '20s'",
     "SET idle_in_transaction_session_timeout = '30s'",
     # What is acknowledged must be on the disk, whatever the server is told otherwise.
-    "SELECT set_config('synchronous_commit', 'on', false) "
-    "WHERE current_setting('synchronous_commit') = 'off'",
+    (
+        "SELECT set_config('synchronous_commit', 'on', false) "
+        "WHERE current_setting('synchronous_commit') = 'off'"
+    ),
 )
 
 

@@ -84,7 +84,7 @@ class Quick:
     def _told(
         self, connection: Connection, sql: str, problem: Any, cursor: Any
     ) -> BaseException:
-        """Return a problem as SQLAlchemy tells it, and whether the connection is lost."""
+        """Return a problem as SQLAlchemy tells it; whether the connection is lost."""
         dialect = connection.dialect
         raw = connection.connection.dbapi_connection
         return DBAPIError.instance(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from pairlearn.data.databases import is_address, called
+from pairlearn.data.databases import called, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

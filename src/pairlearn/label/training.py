@@ -267,6 +267,7 @@ class Training:
         log: bool = True,
     ) -> None:
         """Have something done that the program itself wants."""
+
         def settle(result: Any, problem: BaseException | None) -> None:
             if problem is None:
                 then(result)

@@ -1,8 +1,8 @@
 """The writer: one thread that owns the store, the memory and the stock of questions.
 
 Where several processes share a database, each has a writer that follows the log. One of
-them is the trainer, which has the back room; see :mod:`pairlearn.label.training`. If the
-database cannot be reached, those who wait are told so, and it is tried again.
+them is the trainer, which has the back room; see :mod:`pairlearn.label.training`. If
+the database cannot be reached, those who wait are told so, and it is tried again.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ class Writer:
     def _reach(self) -> None:
         """See to a connection, and to a memory that says what the log says."""
         if time.monotonic() < self._try_at:
-            raise _Away
+            raise _AwayError
         store = self._clerk.store
         try:
             store.reach()
@@ -330,7 +330,7 @@ class Writer:
         self.invitations = records.invitations
 
 
-class _Away(OSError):
+class _AwayError(OSError):
     """The database could not be reached a moment ago."""
 
 
@@ -345,7 +345,9 @@ def _later(
 def _unkept(problem: BaseException) -> Refused:
     """Return what to tell people whose wish could not be kept."""
     cause = getattr(problem, "orig", None) or problem
-    if isinstance(problem, _Away) or getattr(problem, "connection_invalidated", False):
+    if isinstance(problem, _AwayError) or getattr(
+        problem, "connection_invalidated", False
+    ):
         return _away()
     if isinstance(problem, SQLAlchemyError) and not isinstance(cause, sqlite3.Error):
         state = str(getattr(cause, "sqlstate", None) or "")

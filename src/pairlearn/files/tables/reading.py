@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.data.databases import is_address, called
+from pairlearn.data.databases import called, is_address
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.checksum import check_checksum
 from pairlearn.files.tables.errors import TableError
