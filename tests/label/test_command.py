@@ -36,11 +36,16 @@ class TestOptions:
     def test_what_cannot_be_done_is_told_before_anything_is_made(self, points):
         folder = points.parent
         before = sorted(folder.iterdir())
+        at, nobody = ["--database"], "postgresql+psycopg://u:s3cret@127.0.0.1:1"
         for words, code, told in [
             (["--name", " "], 2, "--name"),
             (["--invite", "a\0b"], 2, "--invite"),
             (["--answers", folder / "a.csv"], 2, "must end in .sqlite"),
             (["--answers", folder / "no" / "a.sqlite"], 1, "there is no folder"),
+            ([*at, "postgresql://u@h/d", "--answers", "a.sqlite"], 2, "exclude each"),
+            ([*at, "team.sqlite"], 2, "named with --answers"),
+            ([*at, "mysql://u:s3cret@h/d"], 1, "the database of a team is PostgreSQL"),
+            ([*at, f"{nobody}/d"], 1, "no server answers there"),
             (["--allow-host", "http://a.b/"], 2, "--allow-host"),
             (["--kinds", "many"], 2, "--kinds"),
             (["--noise", "0.7"], 2, "--noise"),
@@ -49,7 +54,16 @@ class TestOptions:
             result = call("label", points, "--no-browser", *words)
             assert result.exit_code == code, words
             assert told in result.output
+            assert "s3cret" not in result.output
         assert sorted(folder.iterdir()) == before
+
+    def test_the_extra_for_a_database_is_named_if_it_is_missing(
+        self, points, monkeypatch
+    ):
+        monkeypatch.setitem(sys.modules, "psycopg", None)
+        result = call("label", points, "--database", "postgresql+psycopg://u@h/d")
+        assert result.exit_code == 1
+        assert 'pip install "pairlearn[postgresql]"' in result.output
 
     def test_a_port_that_is_taken_leaves_no_file_behind(self, points):
         before = sorted(points.parent.iterdir())

@@ -13,6 +13,7 @@ from pairlearn.files.answers_store import VERSION, StoreError
 from pairlearn.files.tables.reading import read_table
 from pairlearn.label.clerk import Clerk
 from pairlearn.label.desk import Desk, Given, Person, Refused
+from pairlearn.label.made_files import MadeFiles
 from pairlearn.label.store import Store, copy_store
 from tests.support.databases import execute
 from tests.support.label_events import asked_body
@@ -370,3 +371,39 @@ def test_an_address_is_called_by_what_is_no_secret():
     address = "postgresql+psycopg://ann:s3cret@db.example.org:5433/team?sslmode=require"
     assert called(address) == "postgresql://ann@db.example.org:5433/team"
     assert called("postgresql:/ann:s3cret@host/team") == "postgresql://ann@host/team"
+
+
+def test_files_are_made_of_a_database_without_its_password(
+    address, points, tmp_path, monkeypatch
+):
+    store = Store(address, time.time)
+    with store.transaction():
+        store.keep_fact("secret", "s3cret")
+        store.append("ask", asked_body(0, 5), question=0)
+        store.append("answer", {"said": 1}, who="Ann", question=0)
+    store.close()
+    started = []
+    start = asyncio.create_subprocess_exec
+
+    async def note(*words, **options):
+        started.append(words)
+        return await start(*words, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", note)
+
+    async def work():
+        async def known():
+            return 1, []
+
+        files = MadeFiles(points, address, known=known)
+        table = await files.pairs_csv()
+        assert table.decode().splitlines()[1].startswith("p0,p5,same,Ann,")
+        return await files._answers_file(tmp_path)
+
+    path = run(work())
+    copy = Store(path, time.time)
+    assert [event.kind for event in copy.events()] == ["ask", "answer"]
+    assert copy.facts() == {}
+    copy.close()
+    assert len(started) == 2
+    assert not any(address in str(word) for words in started for word in words)

@@ -240,7 +240,7 @@ _REASONS = {
     "3D000|database .* does not exist": (
         "there is no database {name}; make it with createdb, or check the address"
     ),
-    "42501|permission denied": (
+    "42501|3F000|permission denied|no schema has been selected": (
         "you have no right to make or to write tables at {name}; ask whoever keeps the "
         "database for it: GRANT CREATE ON SCHEMA public TO your user"
     ),

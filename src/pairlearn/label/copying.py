@@ -128,8 +128,8 @@ def copy_all(kind: str, source: str, target: str, who: str | None) -> Copied:
         if new:
             Path(target).unlink(missing_ok=True)
         raise StoreError(
-            f"the copy at {called(target)} is not the same as what was read: do not use "
-            "it, and try again at another place"
+            f"the copy at {called(target)} is not the same as what was read: do not "
+            "use it, and try again at another place"
         )
     noted = kind != "export" or _note(source, n_events, called(target), who)
     return Copied(n_events, wanted.n_facts, wanted.value, noted)

@@ -87,7 +87,7 @@ class Quick:
         """Return a problem as SQLAlchemy tells it; whether the connection is lost."""
         dialect = connection.dialect
         raw = connection.connection.dbapi_connection
-        return DBAPIError.instance(
+        told: BaseException = DBAPIError.instance(
             sql,
             None,
             problem,
@@ -96,3 +96,4 @@ class Quick:
             connection_invalidated=dialect.is_disconnect(problem, raw, cursor),
             dialect=dialect,
         )
+        return told
