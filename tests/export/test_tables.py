@@ -14,9 +14,9 @@ from pairlearn.cli.quick_imports import import_skops
 from pairlearn.export import ExportError, to_onnx, to_sklearn
 from pairlearn.export.checking import check_onnx, check_sklearn, made_up_points, typed
 from pairlearn.export.onnx_model import column_kinds
-from pairlearn.files.encoders.texts import text_blocks
 from pairlearn.files.tables.column_kinds import describe_columns
 from pairlearn.files.tables.encoder import make_encoder
+from pairlearn.files.tables.encoders.texts import text_blocks
 from pairlearn.files.tables.reading import frame_of, read_table
 
 N = 160
@@ -226,7 +226,7 @@ def test_a_column_of_another_kind_is_refused(table):
     class ReadSmells:
         pass
 
-    ReadSmells.__module__ = "pairlearn.files.encoders.smells"
+    ReadSmells.__module__ = "pairlearn.files.tables.encoders.smells"
     before = encoder.transformers_
     encoder.transformers_ = [(name, ReadSmells(), columns), *others]
     try:

@@ -11,7 +11,7 @@ from scipy import sparse
 from pairlearn import PairClassifier, Pairs, load, make_pair_pipeline, save
 from pairlearn.files.archive import ModelFileError
 from pairlearn.files.consistency import check_sound
-from pairlearn.files.encoders.texts import (
+from pairlearn.files.tables.encoders.texts import (
     TextAxes,
     TextVectors,
     text_blocks,
@@ -121,9 +121,9 @@ class TestVectors:
         assert X.nnz == 0
 
     def test_very_long_texts_are_learnt_from_in_part(self, monkeypatch):
-        monkeypatch.setattr("pairlearn.files.encoders.texts._LEARNT", 500)
-        monkeypatch.setattr("pairlearn.files.encoders.texts._LEAST_TEXTS", 4)
-        monkeypatch.setattr("pairlearn.files.encoders.texts._CHUNK", 3)
+        monkeypatch.setattr("pairlearn.files.tables.encoders.texts._LEARNT", 500)
+        monkeypatch.setattr("pairlearn.files.tables.encoders.texts._LEAST_TEXTS", 4)
+        monkeypatch.setattr("pairlearn.files.tables.encoders.texts._CHUNK", 3)
         frame = pd.DataFrame({"note": SENTENCES})
         vectors = TextVectors()
         X = vectors.fit_transform(frame)
@@ -210,7 +210,7 @@ class TestFiles:
         ],
     )
     def test_forged_words_are_refused(self, change):
-        name = "pairlearn.files.encoders.texts.TextVectors"
+        name = "pairlearn.files.tables.encoders.texts.TextVectors"
         vectors = TextVectors()
         vectors.words_, vectors.rarity_ = "a\nb", np.ones(2)
         check_sound(vectors, name)

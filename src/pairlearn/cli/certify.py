@@ -30,8 +30,8 @@ from pairlearn.cli.training_points import (
 )
 from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
-from pairlearn.files.encoders.texts import without_words
 from pairlearn.files.tables.answered_pairs import read_answers
+from pairlearn.files.tables.encoders.texts import without_words
 from pairlearn.files.tables.errors import TableError
 from pairlearn.trust.certify import how_many_kinds, weigh_all
 from pairlearn.trust.kept_pairs import LEAST_KEPT

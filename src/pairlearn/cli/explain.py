@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pairlearn.files.encoders.texts import texts_of
+from pairlearn.files.tables.encoders.texts import texts_of
 from pairlearn.trust.telling_words import telling_words
 
 __all__ = ["changes_of_side", "stored_words", "text_columns"]

@@ -41,8 +41,8 @@ from pairlearn.cli.training_points import (
 )
 from pairlearn.data.cycles import in_contradictory_cycle
 from pairlearn.data.databases import called
-from pairlearn.files.encoders.texts import text_blocks, without_words
 from pairlearn.files.tables.answered_pairs import read_answers
+from pairlearn.files.tables.encoders.texts import text_blocks, without_words
 from pairlearn.files.tables.errors import TableError
 from pairlearn.models.auto import PairClassifier
 from pairlearn.models.compose import OnPoints, make_pair_pipeline

@@ -14,8 +14,8 @@ from pairlearn.cli.judging import (
     warnings_as_notes,
 )
 from pairlearn.cli.training_points import find_equal_rows, repeated_pairs
-from pairlearn.files.encoders.texts import without_words
 from pairlearn.files.tables.encoder import make_encoder
+from pairlearn.files.tables.encoders.texts import without_words
 from pairlearn.trust.certificate import make_certificate
 from pairlearn.trust.kept_pairs import LEAST_KEPT
 from pairlearn.trust.noise import Counts

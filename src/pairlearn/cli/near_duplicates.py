@@ -29,7 +29,7 @@ _JUMP, _MANY = 10.0, 0.25
 def note_on_near_duplicates(answered: AnsweredPairs) -> list[str]:
     """Return a sentence if rows seem to be about fewer things than there are rows."""
     from pairlearn.cli.judging import warnings_as_notes
-    from pairlearn.files.encoders.texts import without_words
+    from pairlearn.files.tables.encoders.texts import without_words
 
     points = answered.points
     if points.group_column is not None or len(points) < 3 * _NEIGHBOURS:

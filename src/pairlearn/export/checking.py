@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from pairlearn.export.onnx_model import TEXTS, column_kinds
 from pairlearn.export.refusals import ExportError
-from pairlearn.files.encoders.texts import TextVectors
 from pairlearn.files.tables.encoder import ReadDates, ReadNumbers, ReadText
+from pairlearn.files.tables.encoders.texts import TextVectors
 from pairlearn.models.auto.averaged import AveragedClassifier
 from pairlearn.models.compose import OnPoints
 

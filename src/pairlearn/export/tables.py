@@ -25,9 +25,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 from pairlearn.export import pieces
 from pairlearn.export.refusals import refuse
-from pairlearn.files.encoders.texts import PARTS, TextVectors
 from pairlearn.files.tables.cells import MISSING_WORDS, text_of
 from pairlearn.files.tables.encoder import ReadDates, ReadNumbers, ReadText
+from pairlearn.files.tables.encoders.texts import PARTS, TextVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -354,7 +354,7 @@ _CHECKS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     }.items()
     for name in names.split()
 }
-_CHECKS["pairlearn.files.encoders.texts.TextVectors"] = _fits_texts
+_CHECKS["pairlearn.files.tables.encoders.texts.TextVectors"] = _fits_texts
 _CHECKS |= {
     f"pairlearn.files.tables.encoders.{name}": _fits_numbers
     for name in (

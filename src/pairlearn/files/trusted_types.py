@@ -54,7 +54,7 @@ _OWN = frozenset(
         "pairlearn.models.auto.table.Candidate",
         "pairlearn.models.auto.table.Candidates",
         "pairlearn.trust.certificate.Certificate",
-        "pairlearn.files.encoders.texts.TextVectors",
+        "pairlearn.files.tables.encoders.texts.TextVectors",
         "pairlearn.files.tables.encoder.ReadDates",
         "pairlearn.files.tables.encoder.ReadNumbers",
         "pairlearn.files.tables.encoder.ReadText",

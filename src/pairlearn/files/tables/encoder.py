@@ -17,11 +17,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from pairlearn.files.encoders.texts import PARTS, TextAxes, TextVectors
 from pairlearn.files.tables.cell_error import CellError
 from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of
 from pairlearn.files.tables.encoders.embedding import EmbeddedColumn
 from pairlearn.files.tables.encoders.images import ImageColumn
+from pairlearn.files.tables.encoders.texts import PARTS, TextAxes, TextVectors
 from pairlearn.files.tables.encoders.vectors import VectorColumn
 from pairlearn.files.tables.make_cells import cells_in, cells_of
 
@@ -311,11 +311,11 @@ def make_encoder(
         steps.append(("categories", make_pipeline(ReadText(), one_hot), names))
     texts = [column.name for column in columns if column.kind == "text"]
     if not parts:
-        steps += [(f"axes of {name!r}", TextAxes(), [name]) for name in texts]
+        steps += [(f"axes {k}", TextAxes(), [name]) for k, name in enumerate(texts)]
     steps += [
-        (f"{part} of {name!r}", TextVectors(part), [name])
+        (f"{part} {k}", TextVectors(part), [name])
         for part in parts
-        for name in texts
+        for k, name in enumerate(texts)
     ]
     # Each of these is as wide as it is, and so is read by itself.
     for number, column in enumerate(columns):
