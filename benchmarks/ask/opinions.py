@@ -144,7 +144,8 @@ def write(trials: dict[Key, Results]) -> None:
             ("A model was learned at 20, 35, 50, 75, 100, 150, 200, 250 and 300 "
             "answers; an interview learns more often."),
             (f"Trials per table: up to {most}. Where there is one, there is no "
-            "standard error, and the table does not show which of the first three is best."),
+            "standard error, and the table does not show which of the first three is "
+            "best."),
             machine("numpy", "scipy", "scikit-learn"),
         ],
     )  # fmt: skip
