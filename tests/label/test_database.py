@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from pairlearn import Pairs
+from pairlearn.cli.options import _answers
 from pairlearn.data.databases import address_of, called, is_address, make_engine
 from pairlearn.files.answers_store import VERSION, StoreError
 from pairlearn.files.tables.reading import read_table
@@ -371,6 +372,16 @@ def test_an_address_is_called_by_what_is_no_secret():
     address = "postgresql+psycopg://ann:s3cret@db.example.org:5433/team?sslmode=require"
     assert called(address) == "postgresql://ann@db.example.org:5433/team"
     assert called("postgresql:/ann:s3cret@host/team") == "postgresql://ann@host/team"
+
+
+def test_an_address_survives_the_command_line():
+    for said, host in [
+        ("postgresql+psycopg:///team", None),
+        ("postgresql+psycopg://h/team", "h"),
+    ]:
+        url = address_of(_answers(said))
+        assert (url.host or None, url.database) == (host, "team")
+        assert called(_answers(said)) == f"postgresql://{host or ''}/team"
 
 
 def test_files_are_made_of_a_database_without_its_password(

@@ -96,9 +96,10 @@ PointsFile = Annotated[
 
 def _answers(said: str) -> Path:
     """Return a file that is there, or an address: no path, but it holds all of it."""
-    path = Path(said)
     if is_address(said):
-        return path
+        # A path would lose the third slash, and the database be taken for a host.
+        return Path(said.replace(":///", "://@/", 1))
+    path = Path(said)
     if not path.exists():
         raise typer.BadParameter(f"File {said!r} does not exist.")
     if path.is_dir():

@@ -86,6 +86,8 @@ _END = LEASES.delete().where(
 )
 _CLOSE = LEASES.update().where(_T.question == bindparam("number"), _T.is_open)
 _CLOSE = _CLOSE.values(is_open=false())
+_NOTHING = WISHES.update().where(WISHES.c.who == bindparam("by"))
+_NOTHING = _NOTHING.values(in_vain=bindparam("at"))
 
 
 class Lease(NamedTuple):
@@ -134,6 +136,7 @@ class Leases:
         self._fresh: list[dict[str, Any]] = []
         self._ended: list[dict[str, Any]] = []
         self._wishes: dict[str, float] = {}
+        self._in_vain: dict[str, float] = {}
 
     def send(self) -> None:
         """Send what was noted: first leases, then wishes, each in order.
@@ -145,6 +148,8 @@ class Leases:
             wishes = sorted(self._wishes.items())
             rows = [{"who": who, "wished": at, "in_vain": 0.0} for who, at in wishes]
             self._run(_wish(self._dialect), rows)
+        for who, at in sorted(self._in_vain.items()):
+            self._run(_NOTHING, {"by": who, "at": at})
 
     def _send_leases(self) -> None:
         if self._fresh:
@@ -157,7 +162,8 @@ class Leases:
 
     def forget(self) -> None:
         """Drop what was noted: it was sent, or the transaction has failed."""
-        self._fresh, self._ended, self._wishes = [], [], {}
+        self._fresh, self._ended = [], []
+        self._wishes, self._in_vain = {}, {}
 
     def all(self) -> list[Lease]:
         """Return all leases, and the questions that are free."""
@@ -328,11 +334,8 @@ class Leases:
         return dict(rows.all())
 
     def say_nothing(self, who: str, at: float) -> None:
-        """Keep that there was nothing for a wish."""
-        c = WISHES.c
-        self._run(
-            WISHES.update().where(c.who == who, c.in_vain < at).values(in_vain=at)
-        )
+        """Note that there was nothing for a wish."""
+        self._in_vain[who] = at
 
     def was_nothing(self, who: str) -> float:
         """Return up to which wish of somebody there was nothing."""
