@@ -141,7 +141,9 @@ def predict_table(
     wanted = wanted_columns(model, about)
     known = _categories(model)
     for_model = ForModel(about, embed)
-    parts = map(for_model, read_chunks(points, chunk, delimiter=delimiter))
+    parts: Iterator[Table] = map(
+        for_model, read_chunks(points, chunk, delimiter=delimiter)
+    )
     first = next(parts)
     new = NewPoints(model, about)
     parts = new.watch(parts)

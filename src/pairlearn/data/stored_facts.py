@@ -80,7 +80,7 @@ def read_stored_facts(path: str | Path) -> StoredFacts:
         column = None if column is None else _text(column)
     except (ValueError, TypeError, KeyError, AttributeError):
         what = "its settings, or the names of its groups, are not understood"
-        raise damaged(path, what) from None  # type: ignore[arg-type]
+        raise damaged(path, what) from None
     return StoredFacts(column, _first_row(settings, asked), names)
 
 

@@ -85,7 +85,7 @@ def check_onnx(clf: Any, model: Any, pipeline: Pipeline, points: Any) -> float:
             model.SerializeToString(), providers=["CPUExecutionProvider"]
         )
         label, given = session.run(None, inputs)
-    return _compare(clf, points, np.asarray(label), given, ONNX_DIGITS)
+    return _compare(clf, points, np.asarray(label), np.asarray(given), ONNX_DIGITS)
 
 
 def onnx_inputs(pipeline: Pipeline, points: Any) -> dict[str, NDArray[Any]]:
@@ -199,14 +199,16 @@ def _made_up_column(
     if isinstance(reader, ReadText) or hasattr(last, "categories_"):
         known = [*last.categories_[k].tolist(), "never seen before"]
         cells = np.array(known, dtype=object)[rng.randint(len(known), size=n_points)]
-        return np.where(gaps, None, cells)
+        cells[gaps] = None
+        return cells
     words = getattr(last, "vocabulary_", ())
     if isinstance(reader, TextVectors):
         words = reader.words_.split("\n")
     if len(words):
         drawn = rng.choice([*sorted(words), "never-seen"], (n_points, 8))
         cells = np.array([" ".join(row) for row in drawn], dtype=object)
-        return np.where(gaps, None, cells)
+        cells[gaps] = None
+        return cells
     centre, scale = _spread(clf[-1], begin + k + 1)
     values = centre[begin + k] + scale[begin + k] * rng.normal(size=n_points)
     values[gaps] = np.nan

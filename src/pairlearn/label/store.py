@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -80,8 +80,8 @@ class Event(NamedTuple):
 
 
 def _event(row: Iterable[Any]) -> Event:
-    *values, body = row
-    return Event(*values, json.loads(body))
+    event = Event(*row)
+    return event._replace(body=json.loads(cast("str", event.body)))
 
 
 def _to_json(value: Any) -> str:

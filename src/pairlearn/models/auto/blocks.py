@@ -23,6 +23,7 @@ how much each word weighs.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -277,7 +278,7 @@ def block_trials(
         )
         return Trial(view, feature_map, features[:n_asked])
 
-    return [lambda view=view: make(view) for view in views], others
+    return [partial(make, view) for view in views], others
 
 
 def _sorts(blocks: tuple[Block, ...]) -> dict[str, tuple[Block, ...]]:
