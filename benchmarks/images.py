@@ -30,7 +30,7 @@ from pairlearn.trust.metrics import clustering_error
 TRIALS = 5
 SETS = ("mnist", "fashion-mnist", "kuzushiji-mnist")
 # Of a folder: images, answers about random pairs that share no image, and trials.
-IMAGES, ANSWERS, FOLDERS = 4000, 1000, 2
+IMAGES, ANSWERS, FOLDERS = 4000, 1000, 3
 
 
 def folders_of_files() -> str:
