@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Lease", "Leases"]
 
 _T = LEASES.c
-_NOW = bindparam("now")
-_NUMBERS = bindparam("numbers", expanding=True)
+_NOW: Any = bindparam("now")
+_NUMBERS: Any = bindparam("numbers", expanding=True)
 _MINE = and_(_T.who == bindparam("by"), _T.page == bindparam("on"))
 _FREE = and_(_T.is_open, _T.until <= _NOW)
 _FREE_ONES = select(_T.question).where(_FREE).order_by(_T.question)
@@ -213,7 +213,7 @@ class Leases:
             return []
         if self._fresh:
             self._send_leases()
-        values = {"now": to.taken, "most": most}
+        values: dict[str, Any] = {"now": to.taken, "most": most}
         seen = [number for (number,) in self._quick(_TAKE, values)]
         found = [number for number in seen if suits(number)]
         while len(found) < most and len(seen) >= most:

@@ -79,8 +79,8 @@ class Event(NamedTuple):
 
 
 def _event(row: Iterable[Any]) -> Event:
-    *values, body = row
-    return Event(*values, json.loads(body))
+    number, at, who, kind, question, request, body = row
+    return Event(number, at, who, kind, question, request, json.loads(body))
 
 
 def _to_json(value: Any) -> str:
