@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -80,8 +80,8 @@ class Event(NamedTuple):
 
 
 def _event(row: Iterable[Any]) -> Event:
-    event = Event(*row)
-    return event._replace(body=json.loads(cast("str", event.body)))
+    number, at, who, kind, question, request, body = row
+    return Event(number, at, who, kind, question, request, json.loads(body))
 
 
 def _to_json(value: Any) -> str:
