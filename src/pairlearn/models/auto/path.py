@@ -82,20 +82,20 @@ class PathObjective:
         self.evaluate = likelihood.evaluator(models, memory)
         self.n_outputs = n_outputs
         n_points, n_features = features.shape
-        # A row for all, or one for each.
-        spread = np.atleast_1d(scale)
-        self.penalty = np.full((len(spread), 1, n_features + 1), _INTERCEPT_SCALE**-2)
-        self.penalty[..., :-1] = spread[:, None, None] ** -2.0
+        # One prior for all rows, or one for each.
+        spread = np.asarray(scale, dtype=float)[..., None]
+        own = np.broadcast_to(spread**-2, (*spread.shape[:-1], n_features))
+        shared = np.full((*spread.shape[:-1], 1), _INTERCEPT_SCALE**-2)
+        self.penalty = np.concatenate([own, shared], axis=-1)
         square = np.append(np.einsum("ij,ij->j", features, features), n_points)
-        self.stretch = np.tile(
-            np.sqrt(_CURVATURE * square + self.penalty[:, 0]), n_outputs
-        )
+        root = np.sqrt(_CURVATURE * square + self.penalty)
+        self.stretch = np.concatenate([root] * n_outputs, axis=-1)
 
     def of_rows(self, rows: Ints) -> tuple[Floats, Floats]:
         """Return the penalties and the stretch of some rows."""
-        if len(self.penalty) == 1:
+        if self.penalty.ndim == 1:
             return self.penalty, self.stretch
-        return self.penalty[rows], self.stretch[rows]
+        return self.penalty[rows][:, None], self.stretch[rows]
 
     def __call__(self, u: Floats, rows: Ints) -> tuple[Floats, Floats]:
         """Return J and its gradient for some of the rows."""
