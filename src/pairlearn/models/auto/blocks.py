@@ -49,6 +49,9 @@ __all__ += ["check_blocks", "find_blocks", "flattened", "in_columns"]
 BLOCKS, ALL = "blocks", "all"
 # The variance of the other columns, beside that of the blocks.
 RATIOS = (0.25, 1.0)
+# Further candidates see so many of the leading axes: what texts are about shows in few,
+# and that takes fewer answers. Where it does not, they are not used.
+FEW = (10, 30)
 # Landmarks: all points if there are no more than this.
 _LANDMARKS = 1000
 # From so many columns on a sparse table of rows of length one is taken for a block.
@@ -226,7 +229,7 @@ def block_trials(
     blocks: tuple[Block, ...],
     n_components: int,
     rng: RandomState,
-) -> tuple[list[Callable[[], Trial]], Ints]:
+) -> tuple[list[Callable[[], list[Trial]]], Ints]:
     """Return what makes the candidates that see blocks, and the other columns.
 
     Parameters
@@ -268,7 +271,7 @@ def block_trials(
         for block in blocks
     }
 
-    def make(view: BlockView) -> Trial:
+    def make(view: BlockView) -> list[Trial]:
         gram = sum(grams[span] for span in view.spans) * view.factor**2
         other = view._put(X)
         if other is not None:
@@ -276,7 +279,9 @@ def block_trials(
         feature_map, features = _in_dual(
             view.transform(X[rows]), gram, rows, n_components
         )
-        return Trial(view, feature_map, features[:n_asked])
+        made = [(feature_map, features)]
+        made += [_leading(feature_map, features, k) for k in FEW if k < len(features.T)]
+        return [Trial(view, found, Z[:n_asked]) for found, Z in made]
 
     return [partial(make, view) for view in views], others
 
@@ -323,6 +328,19 @@ def _in_dual(
     feature_map.turn = turn @ axes
     feature_map.centre = feature_map.centre @ axes
     return feature_map, np.asarray(Z @ axes)
+
+
+def _leading(
+    feature_map: FeatureMap, features: Floats, n_axes: int
+) -> tuple[FeatureMap, Floats]:
+    """Return the leading axes alone, as long as all of them were."""
+    Z = features[:, :n_axes]
+    longer = float(np.sqrt(np.sum(features**2) / np.sum(Z**2)))
+    found = FeatureMap(feature_map.kernel, n_axes)
+    found.landmarks = feature_map.landmarks
+    found.turn = feature_map.turn[:, :n_axes] * longer
+    found.centre = feature_map.centre[:n_axes] * longer
+    return found, Z * longer
 
 
 def in_columns(member: Member) -> Member:

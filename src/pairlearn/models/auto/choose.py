@@ -169,13 +169,14 @@ class Chooser:
         self.seed = rng.randint(2**31 - 1)
         # For more than two classes, where all models begin.
         self.groups: Floats | None = None
-        self.trials = self._make_trials(settings.n_components, rng, others)
-        # Further ones that have to prove themselves.
-        self.smooth: list[Trial] = []
+        # Further ones have to prove themselves.
+        self.trials, self.further = self._make_trials(
+            settings.n_components, rng, others
+        )
 
     def _make_trials(
         self, n_components: int, rng: RandomState, others: PointsLike | None
-    ) -> list[Trial]:
+    ) -> tuple[list[Trial], list[Trial]]:
         trials = []
         everything, n_asked = self.problem.X, self.problem.X.shape[0]
         if others is not None:
@@ -198,10 +199,13 @@ class Chooser:
                 if X.shape[1]:
                     trials.append((view, X, kernel, rng.randint(2**31 - 1)))
         made = self.in_threads(
-            [partial(make_trial, *trial, n_components, n_asked) for trial in trials]
-            + list(makers)
+            partial(make_trial, *trial, n_components, n_asked) for trial in trials
         )
-        return [trial for trial in made if trial.feature_map.n_features]
+        further: list[Trial] = []
+        for whole, *few in self.in_threads(makers):
+            made.append(whole)
+            further += few
+        return [trial for trial in made if trial.feature_map.n_features], further
 
     def add_smooth_trials(
         self, unlabeled: PointsLike, n_components: int, rng: RandomState
@@ -224,7 +228,7 @@ class Chooser:
             )
             for kernel in SMOOTH_KERNELS
         )
-        self.smooth = [Trial(view, *found) for found in made if found[0].n_features]
+        self.further += [Trial(view, *found) for found in made if found[0].n_features]
 
     def in_threads(self, tasks: Iterable[Callable[[], Any]]) -> list[Any]:
         """Run tasks in threads of our own, with BLAS kept to one thread meanwhile.
@@ -245,10 +249,10 @@ class Chooser:
         held_out = self.held_out(rates)
         self._fit(rates)
         choice = self._weigh(held_out)
-        if not self.smooth:
+        if not self.further:
             return choice
         trials = self.trials
-        self.trials = trials + self.smooth
+        self.trials = trials + self.further
         more = self._weigh(held_out)
         self.trials = trials
         judged = np.concatenate(
@@ -323,7 +327,7 @@ class Chooser:
         other = copy(self)
         other.problem = replace(self.problem, n_classes=n_classes)
         other.trials = [replace(trial, n_iter=0) for trial in self.trials]
-        other.groups, other.smooth = None, []
+        other.groups, other.further = None, []
         return other
 
     def find_wrong_answers(self, choice: Choice | None) -> WrongAnswers:
@@ -343,7 +347,7 @@ class Chooser:
         """Follow the path of every trial, several at a time."""
         likelihood = self.likelihood(rates)
         self._used = likelihood
-        trials = self.trials + self.smooth
+        trials = self.trials + self.further
         bar = Bar(len(trials)) if self.progress else None
         if isinstance(likelihood, PairLikelihood) and self.problem.n_classes > 2:
             self.trials = fit_several(self, likelihood, SCALES, bar)
