@@ -301,7 +301,7 @@ def test_a_damaged_model_is_refused_or_whole(folder, model, place, new):
     call(folder, "explain", folder / "model.skops")
 
 
-WORDS = [
+TEXTS = [
     "refund",
     "login",
     "größe",
@@ -312,7 +312,7 @@ WORDS = [
     "a" * 500,
 ]
 SENTENCE = st.lists(
-    st.sampled_from([*WORDS, "please", "help", "with", "my", "order"]), max_size=9
+    st.sampled_from([*TEXTS, "please", "help", "with", "my", "order"]), max_size=9
 )
 
 

@@ -99,7 +99,7 @@ def test_questions_go_out_and_come_back_answered(make):
         assert progress["answers"] == {"same": 1, "different": 0, "unsure": 0}
         assert progress["people"] == [{"name": "Ann", "n": 1}]
         known = {"name": "Ann", "spammer": True, "sentence": "Ann guesses."}
-        desk._writer.panel = desk._writer.panel | {"people": [known]}
+        desk._training.panel = desk._training.panel | {"people": [known]}
         told = (await desk.progress())["people"]
         assert told == [{"n": 1} | known]
         assert progress["back_room"] == "starting"

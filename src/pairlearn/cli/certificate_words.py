@@ -183,6 +183,8 @@ def useless(summary: FitSummary) -> str | None:
         "not use this model."
     )
     certificate, one_group = summary.certificate, summary.one_group_error
+    if lopsided_group(summary) is not None:
+        return None  # which is told already
     if len(summary.classes) == 2 and certificate is not None:
         error = certificate.clustering_error
         # The interval if every answer is right, which is the narrower one.

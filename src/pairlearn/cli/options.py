@@ -100,12 +100,7 @@ def _answers(said: str) -> Path:
         # A path would lose the third slash, and the database be taken for a host.
         return Path(said.replace(":///", "://@/", 1))
     path = Path(said)
-    if not path.exists():
-        raise typer.BadParameter(f"File {said!r} does not exist.")
-    if path.is_dir():
-        raise typer.BadParameter(f"File {said!r} is a directory.")
-    if not os.access(path, os.R_OK):
-        raise typer.BadParameter(f"File {said!r} is not readable.")
+    _check_there(path, folder=False)
     return path
 
 

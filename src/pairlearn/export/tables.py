@@ -125,8 +125,25 @@ def _plain_dates(reader: ReadDates, rest: list[Any]) -> Pipeline:
             ("microseconds", pieces.function(np.asarray, n, dtype="float64")),
             ("missing", imputer),
             ("days", pieces.scaled(unit)),
+            *_within(reader, len(unit)),
         ]
     )
+
+
+def _within(reader: ReadDates, n_columns: int) -> list[tuple[str, Any]]:
+    """Return steps that put days before the first one known, or after the last, there.
+
+    What tells which are missing follows the days, and lies between 0 and 1.
+    """
+    first, last = (
+        np.append(ends, np.full(n_columns - len(ends), end))
+        for ends, end in ((reader.first_, 0.0), (reader.last_, 1.0))
+    )
+    width = np.where(last > first, last - first, 1e-9)
+    return [
+        ("part", pieces.add_and_clip(1 / width, -first / width, 0.0, 1.0)),
+        ("between", pieces.scaled(1 / width, -first / width)),
+    ]
 
 
 def _plain_categories(reader: ReadText, rest: list[Any]) -> Pipeline:

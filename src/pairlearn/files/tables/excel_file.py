@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["excel_rows"]
 
 # A large workbook, and how far XML may be packed.
+# How spreadsheets pack.
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _MOST_BYTES, _MOST_UNPACKED, _PACKED_WELL = 2**31, 2**27, 60
 _HEAD = 2000
 # What stands in a cell whose formula has no value, without a mark behind it.
@@ -84,6 +86,8 @@ def _check_unpacked(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             total = sum(info.file_size for info in archive.infolist())
+            if any(info.compress_type not in _PACKED for info in archive.infolist()):
+                raise zipfile.BadZipFile
             defines = any(
                 b"<!DOCTYPE" in archive.open(info).read(_HEAD)
                 for info in archive.infolist()

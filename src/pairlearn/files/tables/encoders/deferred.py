@@ -13,8 +13,6 @@ import numpy as np
 
 from pairlearn.files.media import Folder
 from pairlearn.files.tables.cells import is_missing
-from pairlearn.files.tables.encoders.embedding import Embedding
-from pairlearn.files.tables.encoders.images import describe_file, feature_names
 from pairlearn.files.tables.vector_cells import VectorCells
 
 if TYPE_CHECKING:
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import NDArray
+
+    from pairlearn.files.tables.encoders.embedding import Embedding
 
 __all__ = ["Deferred", "vectors_of"]
 
@@ -62,6 +62,9 @@ class Deferred:
     @cached_property
     def cells(self) -> VectorCells:
         """The vectors."""
+        # Here, so that who reads a table only to show it does not load scikit-learn.
+        from pairlearn.files.tables.encoders.embedding import Embedding
+
         kind, cells, name, folder, step = self._args
         embedding = Embedding(name) if name else None
         return vectors_of(kind, cells, embedding, folder, step=step)
@@ -102,6 +105,8 @@ def _described(
     names: Sequence[str | None], folder: Folder, step: Callable[[int, int], None]
 ) -> NDArray[np.float32]:
     """Return the descriptors of images, which are read one at a time."""
+    from pairlearn.files.tables.encoders.images import describe_file, feature_names
+
     made = np.full((len(names), len(feature_names())), np.nan, dtype=np.float32)
     for row, name in enumerate(names):
         if name is not None:
