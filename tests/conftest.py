@@ -68,6 +68,8 @@ def quick(monkeypatch):
     monkeypatch.setattr(choose, "KERNELS", kernels)
     monkeypatch.setattr(choose, "SCALES", (1.0, 4.0))
     monkeypatch.setattr(classifier, "MOST_DEALS", 1)
+    # The command line makes ten models to see whether dates help.
+    monkeypatch.setattr("pairlearn.cli.dates._MOST_PAIRS", 40)
 
 
 @pytest.fixture
