@@ -204,7 +204,7 @@ def test_killed_at_random_moments_and_resumed(tmp_path, undisturbed, kills):
     killed = 0
     with Store.create(tmp_path) as store:
         for k in range(kills):
-            # Workers take seconds to start: one run in three has some, the second first.
+            # Workers take seconds to start: of three runs the second has some.
             run = start(tmp_path, jobs=2 if k % 3 == 1 else 1)
             # Anywhere between the first trial it stores and some later one.
             wanted = len(store.keys()) + rng.integers(1, 20)
