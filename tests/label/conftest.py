@@ -9,6 +9,15 @@ pytest.importorskip("uvicorn", reason="the page needs the extra `label`")
 pytest.importorskip("alembic", reason="the page needs the extra `label`")
 
 
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """What is learned aside goes on also where other tests keep all cores busy.
+
+    At the lowest priority it would wait for them, and the test would wait for it.
+    """
+    monkeypatch.setattr("pairlearn.system.aside._NICE", 0)
+
+
 @pytest.fixture
 def site(tmp_path):
     """The page over a small table, with a desk that needs no disk."""
