@@ -78,7 +78,7 @@ right.set(title="What was asked about", xticks=[], yticks=[])
 
 interview = Interview(X, audits=0.6, noise=None, random_state=1)
 looks = []
-for number in range(1, 121):
+for number in range(1, 91):
     question = interview.next_question()
     interview.answer(question, bool(y[question.left] == y[question.right]))
     if interview.certificate is not None and number % 5 == 0:

@@ -61,6 +61,11 @@ def model_file(tmp_path_factory):
 @pytest.fixture
 def quick(monkeypatch):
     """`PairClassifier` with few candidates, for tests of anything but accuracy."""
+    make_quick(monkeypatch)
+
+
+def make_quick(monkeypatch):
+    """Do what `quick` does: for fixtures that make something for several tests."""
     kernels = {
         "standard": (Kernel("linear"),),
         "power": (Kernel("rbf", 1.0), Kernel("laplacian", 4.0)),
@@ -68,6 +73,8 @@ def quick(monkeypatch):
     monkeypatch.setattr(choose, "KERNELS", kernels)
     monkeypatch.setattr(choose, "SCALES", (1.0, 4.0))
     monkeypatch.setattr(classifier, "MOST_DEALS", 1)
+    # The command line makes ten models to see whether dates help.
+    monkeypatch.setattr("pairlearn.cli.dates._MOST_PAIRS", 40)
 
 
 @pytest.fixture

@@ -355,7 +355,9 @@ class TestPurposes:
                 "--noise", "none",
             )  # fmt: skip
             assert result.exit_code == 0, result.output
-            low, high = re.search(r"between (\S+)% and (\S+)%", result.stdout).groups()
+            low, high = re.search(
+                r"error now.*between (\S+)% and (\S+)%", result.stdout
+            ).groups()
             ends.append((float(low), float(high)))
         assert ends[0][0] > ends[1][0] >= ends[2][0]
         assert ends[0][1] < ends[1][1] <= ends[2][1]

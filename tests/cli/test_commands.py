@@ -16,7 +16,7 @@ from tests.support.commands import N_POINTS, call, make_tables
 class TestFit:
     def test_what_it_prints(self, made):
         folder, *_, result = made
-        assert f"{N_POINTS}, 5 columns" in result.stdout
+        assert f"{N_POINTS}, 4 columns" in result.stdout
         assert "1 unsure answer(s)" in result.stdout
         assert "column 'name' left out" in result.stdout
         assert "from pairs that the model has not seen" in result.stdout
@@ -172,6 +172,10 @@ class TestCertify:
         assert f"{error:.1%}, at most" in result.stdout
         n = 170 - kept
         assert f"{n} of 170 pairs have points that the model" in result.stdout
+        # Was and now, which are of the same pairs.
+        assert f"error was  {error:.1%}, between" in result.stdout
+        assert f"when the model was made, {kept} pairs kept aside" in result.stdout
+        assert f"error now  {error:.1%}, at most" in result.stdout
 
     def test_fresh_points_are_all_used(self, made, tmp_path):
         folder = made[0]
@@ -221,7 +225,7 @@ class TestExplain:
             *listed, last = result.stdout.splitlines()[1:]
             listed = [line.split()[0] for line in listed]
             assert last.startswith("SHA-256 of the model file: ")
-            assert set(listed) == {"width", "height", "luck", "colour", "born"}
+            assert set(listed) == {"width", "height", "luck", "colour"}
             assert set(listed[:3]) == {"width", "height", "colour"}
 
     def test_a_linear_model_shows_its_weights(self, made, tmp_path):

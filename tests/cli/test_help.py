@@ -19,7 +19,8 @@ class TestHelp:
             assert words in result.stdout
 
     @pytest.mark.parametrize(
-        "command", ["ask", "label", "fit", "predict", "certify", "explain", "check"]
+        "command",
+        ["ask", "label", "fit", "predict", "certify", "explain", "export", "check"],
     )
     def test_every_command_has_an_example(self, command):
         result = call(command, "--help")

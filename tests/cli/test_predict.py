@@ -8,6 +8,9 @@ import pytest
 
 import pairlearn
 from pairlearn.cli.predict import predict_table
+from pairlearn.files.saving import describe
+from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.reading import read_table
 from tests.support.commands import call
 
 
@@ -53,7 +56,7 @@ class TestPredict:
                 lambda p: p.assign(luck=["wide" if k == 9 else 1 for k in range(400)]),
                 "points.csv, line 11: column 'luck' holds 'wide', but held numbers",
             ),
-            (lambda p: p.assign(born="soon"), "line 2: column 'born' holds 'soon'"),
+            (lambda p: p.assign(luck="soon"), "line 2: column 'luck' holds 'soon'"),
             (lambda p: p.iloc[:0], "has a header but no rows"),
         ],
     )
@@ -113,6 +116,53 @@ class TestPredict:
         assert result.exit_code == 2
         assert points.read_bytes() == before
         assert call("predict", folder / "model.skops", points, "-o", "x.xls").exit_code
+
+    @pytest.mark.parametrize("suffix", ["csv", "tsv"])
+    @pytest.mark.parametrize("plain", [True, False])
+    def test_the_bytes_are_those_of_the_csv_module(self, made, tmp_path, suffix, plain):
+        """All kinds of columns, missing cells and new categories, in several parts."""
+        folder, points, *_ = made
+        points = points.copy()
+        if not plain:
+            ids = ["a,b", 'say "so"', "tab\there", "größer", "x y", "%s", "two\nlines"]
+            points.loc[points.index[: len(ids)], "id"] = ids
+        points.loc[points.index[20:30], "width"] = np.nan
+        points["colour"] = points["colour"].astype(object)
+        points.loc[points.index[25:40], "colour"] = "mauve"
+        points.to_csv(tmp_path / "points.csv", index=False)
+        model = pairlearn.load(folder / "model.skops")
+        about = describe(folder / "model.skops")["about"]
+        out = tmp_path / f"out.{suffix}"
+        found = predict_table(model, about, tmp_path / "points.csv", out, chunk=70)
+        assert found.n_points == 400
+        assert found.new == {"colour": {"mauve": 15}}
+        table = read_table(tmp_path / "points.csv")
+        cells = {name: table.columns[name].tolist() for name in points}
+        with (tmp_path / "expected").open("w", encoding="utf-8", newline="") as file:
+            delimiter = "," if suffix == "csv" else "\t"
+            rows = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+            rows.writerow(["id", "class", "probability_small", "probability_large"])
+            shares = model.predict_proba(pd.DataFrame(cells, dtype=object))
+            for name, share in zip(cells["id"], shares.tolist(), strict=True):
+                label = model.classes_[int(np.argmax(share))]
+                rows.writerow([name, label, *(f"{p:.6g}" for p in share)])
+        assert out.read_bytes() == (tmp_path / "expected").read_bytes()
+
+    def test_the_first_mistake_is_told(self, made, tmp_path):
+        """A cell that does not fit comes before a row that cannot be read."""
+        folder, points, *_ = made
+        points.assign(luck=["wide" if k == 9 else 1 for k in range(400)]).to_csv(
+            tmp_path / "points.csv", index=False
+        )
+        with (tmp_path / "points.csv").open("a") as file:
+            file.write("too,few\n")
+        model = pairlearn.load(folder / "model.skops")
+        about = describe(folder / "model.skops")["about"]
+        with pytest.raises(TableError, match=r"line 11: column 'luck' holds 'wide'"):
+            predict_table(
+                model, about, tmp_path / "points.csv", tmp_path / "out.csv", chunk=100
+            )
+        assert not (tmp_path / "out.csv").exists()
 
     def test_memory_does_not_grow_with_the_file(self, made, tmp_path):
         """Parts are let go of: of many, no more than two are alive at a time."""

@@ -299,3 +299,35 @@ def test_a_damaged_model_is_refused_or_whole(folder, model, place, new):
     place %= len(data)
     (folder / "model.skops").write_bytes(data[:place] + new + data[place + len(new) :])
     call(folder, "explain", folder / "model.skops")
+
+
+TEXTS = [
+    "refund",
+    "login",
+    "größe",
+    "注文",
+    "=cmd|' /C calc'!A0",
+    "\u202e😀",
+    "\x00",
+    "a" * 500,
+]
+SENTENCE = st.lists(
+    st.sampled_from([*TEXTS, "please", "help", "with", "my", "order"]), max_size=9
+)
+
+
+@settings(max_examples=6, **SETTINGS)
+@given(texts=st.lists(SENTENCE.map(" ".join), min_size=N_POINTS, max_size=N_POINTS))
+def test_any_texts_are_learned_from_or_refused(folder, texts):
+    """Texts of any words, empty ones among them: a model with chances, or an error."""
+    clear(folder)
+    points, model = folder / "points.csv", folder / "model.skops"
+    with points.open("w", newline="", encoding="utf-8") as file:
+        rows = [(f"p{k}", f"{text} we wait") for k, text in enumerate(texts)]
+        csv.writer(file).writerows([("id", "text"), *rows])
+    (folder / "pairs.csv").write_text(PAIRS)
+    result = call(folder, "fit", points, folder / "pairs.csv", "-o", model)
+    if result.exit_code == 0:
+        frame = read_answers(points, folder / "pairs.csv").points.frame
+        p = pairlearn.load(model).predict_proba(frame)
+        assert np.isfinite(p).all()

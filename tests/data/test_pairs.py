@@ -1,4 +1,5 @@
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
@@ -181,3 +182,36 @@ def test_disjoint_chooses_a_maximal_set():
 
 def test_repr():
     assert repr(Pairs(X, INDEX)) == "Pairs(n_pairs=3, n_points=6, n_features=2)"
+
+
+class TestToFrame:
+    def test_ids_answers_and_back(self):
+        pd = pytest.importorskip("pandas")
+        points = pd.DataFrame({"x": [0.0, 1.0, 5.0]}, index=["ann", "bob", "cy"])
+        pairs = Pairs(points, [[2, 0], [0, 1]])
+        frame = pairs.to_frame([-1, 1])
+        assert frame.to_dict("list") == {
+            "left": ["cy", "ann"],
+            "right": ["ann", "bob"],
+            "answer": [-1.0, 1.0],
+        }
+        again, t = Pairs.from_answers(points, frame)
+        assert again.index.tolist() == pairs.index.tolist()
+        assert t.tolist() == [-1, 1]
+        numbers = Pairs(points.to_numpy(), pairs.index).to_frame()
+        assert numbers.to_dict("list") == {"left": [2, 0], "right": [0, 1]}
+        named = pairs.to_frame(ids=[7, 8, 9])
+        assert named["left"].tolist() == [9, 7]
+
+    def test_wrong_ids_and_answers(self):
+        pytest.importorskip("pandas")
+        pairs = Pairs([[0.0], [1.0]], [[0, 1]])
+        with pytest.raises(ValueError, match="one id per point, 2 in all"):
+            pairs.to_frame(ids=["a"])
+        with pytest.raises(ValueError, match="answers"):
+            pairs.to_frame([1, 1])
+
+    def test_without_pandas(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(ImportError, match=r"pip install 'pairlearn\[cli\]'"):
+            Pairs([[0.0], [1.0]], [[0, 1]]).to_frame()

@@ -122,11 +122,11 @@ def test_pages_with_a_wrong_checksum_are_refused(tmp_path):
 
 
 def test_predictions_have_checksums(tmp_path):
-    from pairlearn.cli.predict import _writer
+    from pairlearn.cli.predictions_file import opened
 
     path = tmp_path / "predictions.parquet"
-    with _writer(path, "id", ("a", "b")) as add:
-        add(["p1"], np.array(["a"]), np.array([[0.25, 0.75]]))
+    with opened(path, "id", ["a", "b"]) as add:
+        add(["p1"], np.array([0]), np.array([[0.25, 0.75]]))
     data = path.read_bytes()
     place = data.index(b"p1") + 1
     path.write_bytes(data[:place] + b"9" + data[place + 1 :])

@@ -56,8 +56,16 @@ class TestFindingColumns:
         points = "id,code,x\nu,p1,1\nv,p2,2\nw,p3,3\n"
         assert len(self.find(tmp_path, points, PAIRS, id="CODE")) == 2
 
-    def test_the_other_column_is_named_when_ids_do_not_match(self, tmp_path):
+    def test_the_column_that_holds_the_ids_counts_and_not_its_name(self, tmp_path):
         points = "id,code,x\nu,p1,1\nv,p2,2\nw,p3,3\n"
+        asked = self.find(tmp_path, points, PAIRS)
+        assert asked.points.id_column == "code"
+        assert asked.index.tolist() == [[0, 1], [1, 2]]
+        assert "the ids are read from column 'code'" in asked.notes[0]
+
+    def test_the_other_column_is_named_when_ids_do_not_match(self, tmp_path):
+        # One id is in the column called id, so that it may be the right one.
+        points = "id,code,x\np1,p1,1\nv,p2,2\nw,p3,3\n"
         with pytest.raises(
             TableError, match="column 'code' holds them: use --id 'code'"
         ):
@@ -331,7 +339,7 @@ class TestEncoding:
             "empty": ("left out", ""),
             "maybe": ("categories", ""),
         }
-        assert "names or free text" in found["text"].note
+        assert "names or codes" in found["text"].note
         frame = points.frame
         assert list(frame.columns) == ["x", "comma", "group", "colour", "day", "maybe"]
         np.testing.assert_allclose(frame["comma"], np.arange(40) + 0.5)

@@ -71,11 +71,16 @@ class TestEncodingsAndDelimiters:
         with pytest.raises(TableError, match="a comma or a semicolon"):
             read("id;size, mm\n1;3,5\n2;4,5\n")
 
-    def test_more_columns_do_not_settle_the_delimiter(self, read):
+    def test_more_columns_do_not_settle_the_delimiter(self, read, tmp_path):
         text = "length, cm;width, cm\n1,5;2,5\n1,7;2,5\n3,1;4,9\n"
-        with pytest.raises(TableError, match=r"comma or a semicolon: .* as 'sep=;'"):
+        with pytest.raises(
+            TableError, match=r"comma or a semicolon: .* as --delimiter ';'"
+        ):
             read(text)
         # The way out that the message names.
+        file = write(tmp_path, "points.csv", text)
+        table = read_table(file, delimiter=";")
+        assert list(table.columns) == ["length, cm", "width, cm"]
         table = read("sep=;\n" + text)
         assert table.columns["length, cm"] == ["1,5", "1,7", "3,1"]
         assert read(text.replace(";", "\t"), "points.tsv").columns == table.columns
@@ -135,8 +140,8 @@ class TestMalformed:
             read('id,x\n1,"' + "y" * 10_000_000 + '"\n')
 
     def test_unknown_endings_are_listed(self, read, tmp_path):
-        with pytest.raises(TableError, match=r"\.xlsx; tables are read from \.csv"):
-            read("x", "points.xlsx")
+        with pytest.raises(TableError, match=r"\.ods; tables are read from \.csv"):
+            read("x", "points.ods")
         with pytest.raises(TableError, match="ends in nothing"):
             read("x", "points")
         with pytest.raises(TableError, match="folder"):
@@ -215,7 +220,7 @@ class TestArrow:
 
     def test_nested_columns_are_refused(self, tmp_path):
         path = tmp_path / "points.parquet"
-        pq.write_table(pa.table({"id": [1], "v": [[1.0, 2.0]]}), path)
+        pq.write_table(pa.table({"id": [1], "v": [["a", "b"]]}), path)
         with pytest.raises(TableError, match="column 'v' holds lists"):
             read_table(path)
 

@@ -146,6 +146,28 @@ def parquet_files(folder):
     return [folder / f"{name}.parquet" for name in ways]
 
 
+def excel_files(folder):
+    """A workbook of two sheets."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    some = {k: v for k, v in columns().items() if k != "raw"}
+    book.active.append(list(some))
+    for row in zip(*some.values(), strict=True):
+        book.active.append(row)
+    book.create_sheet("other").append(["a", 1])
+    book.save(folder / "points.xlsx")
+    return [folder / "points.xlsx"]
+
+
+def array_files(folder):
+    """Vectors with ids, packed and not."""
+    made = {"id": np.array(columns()["id"]), "X": np.random.RandomState(0).rand(60, 4)}
+    np.savez(folder / "plain.npz", **made)
+    np.savez_compressed(folder / "packed.npz", **made)
+    return [folder / "plain.npz", folder / "packed.npz"]
+
+
 def sqlite_files(folder):
     """Answers that people gave on the page."""
     from tests.support.stored import make_store
@@ -232,13 +254,15 @@ def with_pairs(make, folder: Path):
 
 
 # For each kind of file: what makes some, and what reads one.
-TABLES = ("csv", "arrow", "feather", "parquet", "sqlite")
+TABLES = ("csv", "arrow", "feather", "parquet", "xlsx", "npz", "sqlite")
 SUBJECTS = {
     "skops": (skops_files, read_skops),
     "csv": (csv_files, read_table),
     "arrow": (partial(with_pairs, arrow_files), read_table),
     "feather": (partial(with_pairs, feather_files), read_table),
     "parquet": (partial(with_pairs, parquet_files), read_table),
+    "xlsx": (partial(with_pairs, excel_files), read_table),
+    "npz": (partial(with_pairs, array_files), read_table),
     "sqlite": (sqlite_files, read_table),
     "checkpoint": (checkpoint_files, read_checkpoint),
 }

@@ -3,7 +3,6 @@
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +15,16 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
+    run_state_machine_as_test,
 )
+from sqlalchemy import text
 
-from pairlearn.files.answers_store import open_read_only
 from pairlearn.label.clerk import Clerk
+from pairlearn.label.records import Records
 from pairlearn.label.store import Store
 from pairlearn.label.values import SAID, Given, Person, Refused
 from pairlearn.label.web.tickets import proper_name
+from tests.support.databases import execute
 from tests.support.label_events import asked_body
 
 LEASE = 600.0
@@ -48,9 +50,24 @@ class ClerkMachine(RuleBasedStateMachine):
         self.stands, self.first, self.comments = {}, {}, {}
         self.sent = []
         self.pages = {}
-        self.store = Store(self.folder / "answers.sqlite", lambda: self.now)
+        self.where = self.place()
+        self.open()
+
+    def place(self):
+        return self.folder / "answers.sqlite"
+
+    def rows(self, statement):
+        return execute(self.where, statement)
+
+    def open(self):
+        self.store = Store(self.where, lambda: self.now)
         # No fsync: this is about order, and the store's own tests about the disk.
-        self.store._connection.execute("PRAGMA synchronous = OFF")
+        raw = self.store._connection.connection.dbapi_connection
+        if self.store.is_shared:
+            raw.execute("SET synchronous_commit = off")
+            raw.commit()
+        else:
+            raw.execute("PRAGMA synchronous = OFF")
         self.clerk = Clerk(self.store, lambda: self.now, LEASE)
 
     def teardown(self):
@@ -60,6 +77,7 @@ class ClerkMachine(RuleBasedStateMachine):
 
     def do(self, work):
         with self.store.transaction():
+            self.clerk.follow()
             return work(self.clerk)
 
     def request(self):
@@ -184,9 +202,7 @@ class ClerkMachine(RuleBasedStateMachine):
     @rule()
     def restart(self):
         self.store.close()
-        self.store = Store(self.folder / "answers.sqlite", lambda: self.now)
-        self.store._connection.execute("PRAGMA synchronous = OFF")
-        self.clerk = Clerk(self.store, lambda: self.now, LEASE)
+        self.open()
 
     @precondition(lambda self: self.n_questions)
     @rule(person=PEOPLE, said=ANSWERS, data=st.data())
@@ -208,10 +224,7 @@ class ClerkMachine(RuleBasedStateMachine):
     def all_is_on_the_disk_once(self):
         if not hasattr(self, "store"):
             return
-        with closing(open_read_only(self.folder / "answers.sqlite")) as reader:
-            rows = reader.execute(
-                "SELECT question, annotator, answer, comment FROM answers"
-            ).fetchall()
+        rows = self.rows("SELECT question, annotator, answer, comment FROM answers")
         expected = {
             (n, who, SAID[said], self.comments.get((n, who)))
             for (n, who), said in self.stands.items()
@@ -230,19 +243,67 @@ class ClerkMachine(RuleBasedStateMachine):
         first = {n: records.items[e].who for n, e in records.first.items()}
         assert first == self.first
         assert set(records.open) == set(self.pairs) - set(self.first)
-        again = Clerk(self.store, lambda: self.now, LEASE)
-        assert again.records.items == records.items
-        self.clerk.leases.sweep(self.now, records.open.__contains__)
-        assert again.leases.free == self.clerk.leases.free
+        again = Records.read(self.store.events())
+        assert again.items == records.items
+        # Every open question is free, or on a page.
+        with self.store.transaction():
+            free = self.store.leases.free(self.now)
+            leases = self.store.leases.all()
+        assert set(free) <= set(records.open)
+        assert {lease.question for lease in leases if lease.is_open} == set(
+            records.open
+        )
+        unsuitable = {
+            who: sum(records.has_answered(who, number) for number in records.open)
+            for who in records.people
+        }
+        for who, n in unsuitable.items():
+            assert records.n_unsuitable(who) == n
 
 
 TestClerk = ClerkMachine.TestCase
 TestClerk.settings = settings(max_examples=20, stateful_step_count=40, deadline=None)
 
 
+def test_the_clerk_of_a_database(postgresql):
+    """The same with a database, and each command at one of two processes."""
+
+    class Two(ClerkMachine):
+        other = None
+
+        def place(self):
+            return postgresql.make_database()
+
+        def open(self):
+            super().open()
+            self.one = self.store, self.clerk
+            super().open()
+            self.other = self.store, self.clerk
+
+        def rows(self, statement):
+            store = self.other[0]
+            with store.transaction(log=False):
+                return [tuple(row) for row in store._run(text(statement))]
+
+        def do(self, work):
+            self.store, self.clerk = self.one
+            self.one, self.other = self.other, self.one
+            return super().do(work)
+
+        def teardown(self):
+            if self.other is not None:
+                self.one[0].close()
+                self.store = self.other[0]
+            super().teardown()
+
+    run_state_machine_as_test(
+        Two, settings=settings(max_examples=3, stateful_step_count=25, deadline=None)
+    )
+
+
 @pytest.fixture
-def clerk(tmp_path):
-    store = Store(tmp_path / "answers.sqlite", lambda: 1000.0)
+def clerk(where):
+    store = Store(where, lambda: 1000.0)
     clerk = Clerk(store, lambda: 1000.0, LEASE)
     with store.transaction():
         clerk.ask(0, asked_body(0, 5))
@@ -302,9 +363,9 @@ def test_nor_are_others_that_would_be_refused_here(clerk, sign):
     assert clerk.answer(Person(f"A{sign}nn"), Given("r1", 0, 1)).status == "refused"
 
 
-def test_a_clock_that_is_put_back_does_not_keep_questions_on_pages(tmp_path):
+def test_a_clock_that_is_put_back_does_not_keep_questions_on_pages(where):
     now = [1_000_000.0]
-    store = Store(tmp_path / "answers.sqlite", lambda: now[0])
+    store = Store(where, lambda: now[0])
     clerk = Clerk(store, lambda: now[0], LEASE)
     with store.transaction():
         clerk.ask(0, asked_body(0, 5))

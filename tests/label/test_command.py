@@ -15,6 +15,7 @@ import pytest
 from pairlearn.cli import label as command
 from pairlearn.cli import labelling
 from pairlearn.files.tables.errors import OptionError
+from pairlearn.label.desk import Desk
 from pairlearn.label.web import serving
 from pairlearn.label.web.addresses import Addresses
 from pairlearn.label.web.serving import Server, listen, new_loop
@@ -35,11 +36,16 @@ class TestOptions:
     def test_what_cannot_be_done_is_told_before_anything_is_made(self, points):
         folder = points.parent
         before = sorted(folder.iterdir())
+        at, nobody = ["--database"], "postgresql+psycopg://u:s3cret@127.0.0.1:1"
         for words, code, told in [
             (["--name", " "], 2, "--name"),
             (["--invite", "a\0b"], 2, "--invite"),
             (["--answers", folder / "a.csv"], 2, "must end in .sqlite"),
             (["--answers", folder / "no" / "a.sqlite"], 1, "there is no folder"),
+            ([*at, "postgresql://u@h/d", "--answers", "a.sqlite"], 2, "exclude each"),
+            ([*at, "team.sqlite"], 2, "named with --answers"),
+            ([*at, "mysql://u:s3cret@h/d"], 1, "the database of a team is PostgreSQL"),
+            ([*at, f"{nobody}/d"], 1, "no server answers there"),
             (["--allow-host", "http://a.b/"], 2, "--allow-host"),
             (["--kinds", "many"], 2, "--kinds"),
             (["--noise", "0.7"], 2, "--noise"),
@@ -48,7 +54,16 @@ class TestOptions:
             result = call("label", points, "--no-browser", *words)
             assert result.exit_code == code, words
             assert told in result.output
+            assert "s3cret" not in result.output
         assert sorted(folder.iterdir()) == before
+
+    def test_the_extra_for_a_database_is_named_if_it_is_missing(
+        self, points, monkeypatch
+    ):
+        monkeypatch.setitem(sys.modules, "psycopg", None)
+        result = call("label", points, "--database", "postgresql+psycopg://u@h/d")
+        assert result.exit_code == 1
+        assert 'pip install "pairlearn[postgresql]"' in result.output
 
     def test_a_port_that_is_taken_leaves_no_file_behind(self, points):
         before = sorted(points.parent.iterdir())
@@ -95,6 +110,37 @@ def test_the_server_does_not_load_what_learns():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_new_links_end_all_that_were_before(points):
+    answers = points.with_name("answers.sqlite")
+
+    def tickets(**more):
+        wanted = labelling.Wanted(points, answers, name="Ann", **more)
+
+        async def make():
+            desk = Desk(answers, points, room=None)
+            await desk.open()
+            try:
+                made = await labelling._tickets(desk, wanted)
+                return made, await desk.invitations()
+            finally:
+                await desk.close()
+
+        return asyncio.run(make())
+
+    first, known = tickets()
+    again, _ = tickets()
+    assert again.owner_token == first.owner_token
+    assert known.renewed == 0
+    new, known = tickets(new_links=True)
+    assert known.renewed > 0
+    later, _ = tickets()
+    for each in (new, later):
+        assert each.of_token(first.owner_token) is None
+        # Answers that wait in a browser are known by it.
+        assert each.project == first.project
+    assert later.owner_token == new.owner_token
 
 
 class TestListening:
@@ -301,7 +347,7 @@ def test_from_the_link_to_the_closing_words_and_on_again(points):
             assert first.process.wait(PATIENCE) == 0
             first.reader.join(PATIENCE)
             printed = "".join(first.printed)
-            assert "Link for Bob:" in printed
+            bob = re.search(r"Link for Bob:\s+(\S+)", printed)[1]
             assert f"3 answers are kept in {first.answers}" in printed
             made = re.search(r"To make a model of them: (pairlearn fit .*)", printed)
             assert str(first.answers) in made[1]
@@ -326,8 +372,15 @@ def test_from_the_link_to_the_closing_words_and_on_again(points):
             # The page that is still open goes on: same port, same cookie.
             hello = client.get(f"{base}/api/hello").json()
             assert (hello["me"]["name"], hello["mine"]) == ("Ann", 3)
+            # So does Bob's link, which is not made twice.
+            invited = client.get(bob)
+            assert invited.status_code == 200
+            me = client.get(f"{base}/api/hello").json()["me"]
+            assert me == {"name": "Bob", "owner": False, "fixed": True}
             first.process.send_signal(signal.SIGTERM)
             assert first.process.wait(PATIENCE) == 0
+            first.reader.join(PATIENCE)
+            assert bob in "".join(first.printed)
     finally:
         if first.process.poll() is None:
             first.kill()

@@ -41,14 +41,14 @@ def clock():
 
 
 @pytest.fixture
-def make(tmp_path, clock):
-    """Return what makes desks about one file, without a back room."""
+def make(where, tmp_path, clock):
+    """Return what makes desks about one file or database, without a back room."""
     points = tmp_path / "points.csv"
     points.write_text(POINTS)
 
     def make(given=None, **options):
         options = {"room": None, "patience": 0.0, "clock": clock} | options
-        return Desk(tmp_path / "answers.sqlite", points, given, **options)
+        return Desk(where, points, given, **options)
 
     return make
 
@@ -98,6 +98,10 @@ def test_questions_go_out_and_come_back_answered(make):
         progress = await desk.progress()
         assert progress["answers"] == {"same": 1, "different": 0, "unsure": 0}
         assert progress["people"] == [{"name": "Ann", "n": 1}]
+        known = {"name": "Ann", "spammer": True, "sentence": "Ann guesses."}
+        desk._training.panel = desk._training.panel | {"people": [known]}
+        told = (await desk.progress())["people"]
+        assert told == [{"n": 1} | known]
         assert progress["back_room"] == "starting"
         at = "2023-11-14T22:13:20.000Z"
         item = Item(5, 0, 0, 1, 1, "Ann", at, "surely", False)
@@ -147,7 +151,7 @@ def test_leases_run_out_and_are_kept_over_a_restart(make, clock):
     run(make(lease_seconds=120.0), after)
 
 
-def test_a_late_answer_is_kept_as_an_opinion(make, clock, tmp_path):
+def test_a_late_answer_is_kept_as_an_opinion(make, clock, where):
     async def work(desk):
         await supply(desk, 1)
         await desk.hand(ANN, "a", [], 1)
@@ -165,7 +169,7 @@ def test_a_late_answer_is_kept_as_an_opinion(make, clock, tmp_path):
         assert (await answer(desk, ANN, 0, 0, "again")).status == "saved"
 
     run(make(), work)
-    store = Store(tmp_path / "answers.sqlite", clock)
+    store = Store(where, clock)
     kinds = [e.kind for e in store.events() if e.kind not in ("ask", "join")]
     store.close()
     assert kinds == ["answer", "opinion", "undo", "opinion"]
@@ -382,7 +386,7 @@ class Unwilling(Store):
 
 @pytest.fixture
 def unwilling(monkeypatch):
-    monkeypatch.setattr("pairlearn.label.writer.Store", Unwilling)
+    monkeypatch.setattr("pairlearn.label.writer.open_store", Unwilling)
     yield Unwilling.fails
     Unwilling.fails.clear()
 
@@ -421,7 +425,7 @@ def test_what_could_not_be_committed_is_nowhere_and_nobody_is_told_it_was(
 def test_questions_that_could_not_be_kept_come_later(make, unwilling):
     async def work(desk):
         unwilling.set()
-        desk._writer._heard(("asked", [(0, asked_body(0, 1))], False))
+        desk._training.heard(("asked", [(0, asked_body(0, 1))], False))
         with pytest.raises(Refused):
             await desk.hand(ANN, "a", [], 1)
         unwilling.clear()
@@ -475,17 +479,19 @@ def test_many_at_once_are_all_saved_once(make):
     run(make(), work)
 
 
-def test_other_settings_are_refused_in_the_middle(make, tmp_path):
+def test_other_settings_are_refused_in_the_middle(make, where):
     async def work(desk):
         return desk.settings
 
     assert run(make({"seed": 3}), work)["seed"] == 3
     assert run(make(), work)["seed"] == 3
-    with pytest.raises(StoreError, match=r"was begun with --seed 3.*--answers"):
+    with pytest.raises(
+        StoreError, match=r"was begun with --seed 3.*--(answers|database)"
+    ):
         run(make({"seed": 4}), work)
     with pytest.raises(ValueError, match="no setting 'nonsense'"):
         run(make({"nonsense": 4}), work)
-    Store(tmp_path / "answers.sqlite", Clock()).close()
+    Store(where, Clock()).close()
 
 
 def test_facts_and_what_files_depend_on(make):
@@ -508,7 +514,7 @@ def test_facts_and_what_files_depend_on(make):
 def test_names_of_groups_are_kept_with_their_members(make):
     async def work(desk):
         groups = [{"key": "-1", "members": ["p1"]}, {"key": "1", "members": ["p2"]}]
-        desk._writer.panel = {"groups": groups}
+        desk._training.panel = {"groups": groups}
         names = [{"key": "1", "name": " good "}, {"key": "-1", "name": ""}]
         for _ in range(2):
             await desk.name_groups(ANN, "n1", names)
@@ -531,7 +537,7 @@ def test_a_table_that_was_changed_gives_nothing_out_until_it_was_checked(
 
     async def after(desk):
         assert await desk.hand(ANN, "a", [], 1) == Hand(waiting=True)
-        desk._writer._heard(("ready", "mark"))
+        desk._training.heard(("ready", "mark"))
         await desk.ready()
         assert (await desk.hand(ANN, "a", [], 1)).questions == [Asked(0, 0, 1)]
 
@@ -559,10 +565,10 @@ def test_questions_that_are_too_many_and_old_are_taken_back(make):
         await supply(desk, 5, "audit", first=100)
         await desk.hand(ANN, "a", [], 3)
         body = {"expected_error": 0.1, "n_audits": 0, "n_wrong": 0, "on_time": True}
-        desk._writer._heard(("learned", body | {"upto": 1}))
+        desk._training.heard(("learned", body | {"upto": 1}))
 
         def look(clerk):
-            return list(clerk.leases.free), set(clerk.records.withdrawn)
+            return clerk.store.leases.free(clerk._clock()), set(clerk.records.withdrawn)
 
         free, withdrawn = await desk._do(look)
         assert set(range(100, 105)) < set(free)

@@ -6,7 +6,7 @@ from pairlearn.files.tables.errors import OptionError
 from pairlearn.label.web.addresses import Addresses, is_loopback
 from pairlearn.label.web.guard import CONTENT_POLICY
 from pairlearn.label.web.refusals import RefusalLog
-from pairlearn.label.web.tickets import Ticket, Tickets, new_secret
+from pairlearn.label.web.tickets import Ticket, Tickets
 from tests.support.fake_desk import HOST, SECRET, Lines, Site
 
 QUESTIONS = {"page": "tab", "have": [], "want": 3}
@@ -63,7 +63,7 @@ class TestTokens:
         assert me == {"name": None, "owner": True, "fixed": False}
 
     def test_an_invitation_is_for_one_name_and_not_for_the_owner(self, site):
-        link = f"/?token={site.tickets.invitation('Bob')}"
+        link = f"/?token={site.tickets.invitation(None, 'Bob')}"
         cookie = site.get(link, cookie={}).headers["set-cookie"].partition(";")[0]
         bob = {"Cookie": cookie}
         me = site.get("/api/hello", cookie=bob).json()["me"]
@@ -73,7 +73,7 @@ class TestTokens:
         assert "set-cookie" not in refused.headers
 
     def test_an_invitation_is_worth_nothing_under_another_name(self, site):
-        bob, ann = (site.tickets.invitation(name) for name in ("Bob", "Ann"))
+        bob, ann = (site.tickets.invitation(None, name) for name in ("Bob", "Ann"))
         forged = ann.partition(".")[0] + "." + bob.partition(".")[2]
         assert site.tickets.of_token(forged) is None
         response = site.get(f"/?token={forged}", cookie={})
@@ -132,7 +132,7 @@ class TestTokens:
         assert "set-cookie" not in again.headers
 
     def test_tokens_are_not_in_the_log(self, site):
-        token = site.tickets.invitation("Bob")
+        token = site.tickets.invitation(None, "Bob")
         site.get(f"/?token={token}x", cookie={})
         site.get(f"/api/hello?token={token}", cookie={})
         assert len(site.log.lines) == 2
@@ -150,7 +150,7 @@ class TestCookies:
             other,
             f"{said}.{bob.partition('.')[2]}", f"{bob.partition('.')[0]}.{signature}",
             "é.é", "a" * 3000, Tickets(SECRET).owner_token,
-            Tickets(SECRET).invitation("Ann"),
+            Tickets(SECRET).invitation(None, "Ann"),
         ]  # fmt: skip
 
     @pytest.mark.parametrize(("method", "path", "body"), EVERY_KIND)
@@ -180,7 +180,7 @@ class TestCookies:
         assert tickets.of_cookie(cookie) is None
 
     def test_two_files_of_answers_have_cookies_of_their_own(self):
-        one, other = Tickets(new_secret()), Tickets(new_secret())
+        one, other = Tickets("1" * 64), Tickets("2" * 64)
         assert one.cookie_name != other.cookie_name
         assert other.of_cookie(one.cookie(Ticket("Ann", owner=True))) is None
         assert other.of_token(one.owner_token) is None

@@ -180,15 +180,31 @@ def test_answers_that_are_in_doubt_are_listed_and_audits_never(front):
     assert not listed & set(audits)
 
 
-def test_an_opinion_and_its_end_do_not_reach_the_interview(front):
+def test_the_owner_is_told_how_often_each_person_is_right(front):
+    room, kinds = front(120, noise="auto")
+    room.answer_all(kinds, "Ann", 30)
+    room.answer_all(kinds, "Bob", 20)
+    panel = room.settle()
+    assert [each["name"] for each in panel["people"]] == ["Ann", "Bob"]
+    for each in panel["people"]:
+        assert each["sentence"].startswith(f"{each['name']} is right about ")
+        for rate in (each["right_same"], each["right_different"]):
+            assert 0 <= rate["low"] <= rate["rate"] <= rate["high"] <= 1
+        assert not each["spammer"]
+        assert not each["adversary"]
+    assert panel["warnings"] == []
+
+
+def test_an_opinion_and_its_end_reach_the_interview_and_the_answer_stands(front):
     room, kinds = front(40)
     (number, _), *_ = room.answer_all(kinds, "Ann", 4)
     ledger = room.room._interview.ledger
-    before = len(ledger.events)
     opinion = room.keep("opinion", {"said": 1}, "Bob", number)
+    room.room._on_events([opinion])
+    assert ledger.opinions == {(number, "Bob"): 1}
     undo = room.keep("undo", {"of": opinion[0], "said": 1}, "Bob", number)
-    room.room._on_events([opinion, undo])
-    assert len(ledger.events) == before
+    room.room._on_events([undo])
+    assert ledger.opinions == {}
     assert ledger.answers[number].who == "Ann"
     room.tell("undo", {"of": room.first[number], "said": 1}, "Ann", number)
     assert number in ledger.open

@@ -1,5 +1,10 @@
-"""The file of answers: what is kept stays, and what is not ours stays as it is."""
+"""Where answers are kept: what is there stays, and what is not ours stays as it is.
 
+What holds for a file and for a database is tested with both (`where`), the rest with
+`path`, a file; test_database.py has what holds for a database alone.
+"""
+
+import json
 import os
 import signal
 import sqlite3
@@ -9,9 +14,12 @@ import sys
 from contextlib import closing
 
 import pytest
+from sqlalchemy.exc import IntegrityError, OperationalError
 
-from pairlearn.files.answers_store import VERSION, StoreError, open_read_only
-from pairlearn.label.store import Store
+from pairlearn.files.answers_store import SCHEMA, VERSION, StoreError, open_read_only
+from pairlearn.label.leases import Lease
+from pairlearn.label.store import NeedsLog, Store, copy_store, read_events
+from tests.support.databases import execute
 
 ASKED = {
     "left": 4,
@@ -34,49 +42,67 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def store(path):
+def store(where):
+    store = Store(where, clock)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def file_store(path):
     store = Store(path, clock)
     yield store
     store.close()
 
 
-def rows(path):
-    with closing(open_read_only(path)) as connection:
-        return connection.execute("SELECT * FROM answers").fetchall()
+def rows(where):
+    return execute(where, "SELECT * FROM answers")
 
 
-def test_what_was_committed_is_there_after_closing(path):
-    store = Store(path, clock)
+def pragma(store, words):
+    raw = store._connection.connection.dbapi_connection
+    return raw.execute(f"PRAGMA {words}").fetchone()[0]
+
+
+LEASE = Lease(0, "Ada", "page", 12.5, 1.0, is_open=False)
+
+
+def test_what_was_committed_is_there_after_closing(where):
+    store = Store(where, clock)
     assert store.is_new
     with store.transaction():
         store.append("ask", ASKED, question=0)
         store.append("answer", {"said": -1}, who="Ada", question=0, request="r1")
         store.keep_fact("port", 8000)
-        store.lease(0, "Ada", "page", 12.5)
+        store.leases.put(LEASE)
     before = list(store.events())
     store.close()
-    again = Store(path, clock)
+    again = Store(where, clock)
     assert not again.is_new
     assert list(again.events()) == before
+    assert list(again.events(1)) == before[1:]
+    assert list(read_events(where)) == before
     assert again.facts() == {"port": 8000}
-    assert again.leases() == [(0, "Ada", "page", 12.5)]
+    with again.transaction():
+        assert again.leases.all() == [LEASE]
+        assert again.fact("port") == 8000
     assert again.event_of("r1") == before[1]
     assert again.event_of("r2") is None
     assert again.last == 2
     again.close()
 
 
-def test_the_file_is_for_us_alone_and_safe_against_power_cuts(store, path):
-    connection = store._connection
-    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+def test_the_file_is_for_us_alone_and_safe_against_power_cuts(file_store, path):
+    store = file_store
+    assert pragma(store, "journal_mode") == "wal"
+    assert pragma(store, "synchronous") == 2
     with store.transaction():
         store.append("ask", ASKED, question=0)
     for file in path.parent.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
 
 
-def test_standing_answers_opinions_and_comments_in_the_view(store, path):
+def test_standing_answers_opinions_and_comments_in_the_view(store, where):
     with store.transaction():
         store.append("ask", ASKED, question=0)
         store.append("answer", {"said": 1}, who="Ada", question=0)
@@ -84,18 +110,18 @@ def test_standing_answers_opinions_and_comments_in_the_view(store, path):
         store.append("comment", {"text": "hm", "to": "Bob"}, who="Ann", question=0)
     at = "2023-11-14T22:13:20.000Z"
     end = ("learn", "to learn most")
-    assert rows(path) == [
+    assert rows(where) == [
         (0, "p4", "p2", "same", "Ada", at, None, *end),
         (0, "p4", "p2", "different", "Bob", at, "hm", *end),
     ]
     with store.transaction():
         store.append("undo", {"of": 2, "said": 1}, who="Ada", question=0)
         store.append("comment", {"text": "", "to": "Bob"}, who="Bob", question=0)
-    assert rows(path) == [(0, "p4", "p2", "different", "Bob", at, None, *end)]
+    assert rows(where) == [(0, "p4", "p2", "different", "Bob", at, None, *end)]
     with store.transaction():
         store.append("answer", {"said": 0}, who="Ada", question=0)
     # Opinions stand behind the answers.
-    assert [row[3:5] for row in rows(path)] == [
+    assert [row[3:5] for row in rows(where)] == [
         ("unsure", "Ada"),
         ("different", "Bob"),
     ]
@@ -104,14 +130,11 @@ def test_standing_answers_opinions_and_comments_in_the_view(store, path):
 @pytest.mark.parametrize(
     "statement", ["UPDATE events SET who = 'Eve'", "DELETE FROM events"]
 )
-def test_events_are_neither_changed_nor_deleted(store, path, statement):
+def test_events_are_neither_changed_nor_deleted(store, where, statement):
     with store.transaction():
         store.append("ask", ASKED, question=0)
-    with (
-        closing(sqlite3.connect(path)) as other,
-        pytest.raises(sqlite3.IntegrityError, match="events are never"),
-    ):
-        other.execute(statement)
+    with pytest.raises(Exception, match="events are never"):
+        execute(where, statement)
     assert len(list(store.events())) == 1
 
 
@@ -124,13 +147,66 @@ def test_an_id_of_a_request_is_used_once(store):
             store.append("join", {}, who="Bob", request="r2")
             store.append("join", {}, who="Bob", request="r1")
 
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(IntegrityError):
         twice()
     assert [event.request for event in store.events()] == ["r1"]
     assert store.last == 1
 
 
-def test_a_second_program_is_refused(store, path):
+def test_nothing_is_written_beside_a_transaction_or_without_the_log(store):
+    for write in (lambda: store.append("join", {}), lambda: store.keep_fact("a", 1)):
+        with pytest.raises(NeedsLog):
+            write()
+        with pytest.raises(NeedsLog), store.transaction(log=False):
+            write()
+    assert (store.last, list(store.events()), store.facts()) == (0, [], {})
+
+
+def test_a_copy_has_the_same_events_and_facts_in_the_same_order(store, where, tmp_path):
+    with store.transaction():
+        for number in range(2500):  # more than are read at a time
+            store.append("ask", ASKED, question=number, request=f"r{number}")
+        store.append("comment", {"text": "\u00fc\u4e2d\\ \"'"}, who="Ada", question=0)
+        store.keep_fact("port", [8000, None])
+        store.keep_fact("secret", "s")
+    target = tmp_path / "copy.sqlite"
+    assert copy_store(where, target, without=["secret"]) == 2501
+    copy = Store(target, clock)
+    assert list(copy.events()) == list(store.events())
+    assert copy.facts() == {"port": [8000, None]}
+    copy.close()
+    with pytest.raises(StoreError, match=r"copy.sqlite holds answers already"):
+        copy_store(where, target)
+    (tmp_path / "points.csv").write_text("id\n")
+    with pytest.raises(StoreError, match="is not a file of answers"):
+        copy_store(tmp_path / "points.csv", tmp_path / "other.sqlite")
+    assert not (tmp_path / "other.sqlite").exists()
+
+
+def test_a_file_of_version_1_is_continued(path):
+    with closing(sqlite3.connect(path, isolation_level=None)) as old:
+        old.executescript(SCHEMA)
+        add = "INSERT INTO events (at, kind, question, body) VALUES ('', ?, ?, ?)"
+        for number in (0, 1):
+            old.execute(add, ("ask", number, json.dumps(ASKED)))
+        old.execute(add, ("answer", 0, '{"said": 1}'))
+        old.execute("INSERT INTO leases VALUES (1, 'Ada', 'page', 12.5)")
+        old.execute("INSERT INTO facts VALUES ('port', '8000')")
+    assert len(rows(path)) == 1
+    store = Store(path, clock)
+    assert pragma(store, "user_version") == VERSION == 2
+    assert [event.kind for event in store.events()] == ["ask", "ask", "answer"]
+    with store.transaction():
+        store.append("join", {}, who="Ada")
+        assert store.leases.all() == [Lease(1, "Ada", "page", 12.5, 12.5, is_open=True)]
+    assert store.facts() == {"port": 8000}
+    store.close()
+    assert rows(path) == execute(path, "SELECT * FROM answers")
+    Store(path, clock).close()
+
+
+def test_a_second_program_is_refused(file_store, path):
+    store = file_store
     with pytest.raises(StoreError, match="in use by another pairlearn label"):
         Store(path, clock)
     with store.transaction():
@@ -139,7 +215,7 @@ def test_a_second_program_is_refused(store, path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links take rights of their own there")
-@pytest.mark.usefixtures("store")
+@pytest.mark.usefixtures("file_store")
 def test_nor_is_a_second_one_let_in_by_a_link(path, tmp_path):
     link = tmp_path / "elsewhere" / "link.sqlite"
     link.parent.mkdir()
@@ -231,7 +307,8 @@ def test_nor_can_it_be_read(path, spoil):
         open_read_only(path)
 
 
-def test_a_reader_cannot_write_and_sees_the_last_commit(store, path):
+def test_a_reader_cannot_write_and_sees_the_last_commit(file_store, path):
+    store = file_store
     with closing(open_read_only(path)) as reader:
         with store.transaction():
             store.append("ask", ASKED, question=0)
@@ -242,22 +319,22 @@ def test_a_reader_cannot_write_and_sees_the_last_commit(store, path):
         open_read_only(path.with_name("missing.sqlite"))
 
 
-def test_a_full_disk_changes_nothing(store):
+def test_a_full_disk_changes_nothing(file_store):
+    store = file_store
     with store.transaction():
         store.append("ask", ASKED, question=0)
-    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    pragma(store, f"max_page_count = {pragma(store, 'page_count')}")
 
     def too_many():
         with store.transaction():
             for number in range(1, 1000):
                 store.append("ask", ASKED, question=number)
 
-    with pytest.raises(sqlite3.OperationalError, match="full"):
+    with pytest.raises(OperationalError, match="full"):
         too_many()
     assert [event.question for event in store.events()] == [0]
     assert store.last == 1
-    store._connection.execute("PRAGMA max_page_count = 100000")
+    pragma(store, "max_page_count = 100000")
     with store.transaction():
         store.append("ask", ASKED, question=1)
     assert store.last == 2

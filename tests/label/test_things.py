@@ -10,10 +10,10 @@ import pytest
 from pyarrow import parquet
 
 from pairlearn.cli.labelling import notes_on_columns
+from pairlearn.files import media
+from pairlearn.files.media import Folder
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.points import read_points
-from pairlearn.label import media
-from pairlearn.label.media import Folder
 from pairlearn.label.things import LONGEST_CELL, Things
 from tests.support.fake_desk import Site
 
@@ -69,10 +69,10 @@ class TestKinds:
     def test_what_the_model_does_not_see_is_marked(self, pictures):
         things, _ = pictures
         unlearned = {column.name for column in things.columns if column.unlearned}
-        assert unlearned == {"picture", "sound", "page", "story"}
+        assert unlearned == {"sound", "page", "story"}
         told = notes_on_columns(things)
         assert len(told) == 1
-        assert "nothing is learned from: 'picture', 'sound', 'page', 'story'" in told[0]
+        assert "nothing is learned from: 'sound', 'page', 'story'" in told[0]
 
     def test_nothing_is_told_where_the_model_sees_all(self, tmp_path):
         rows = [(f"p{k}", str(k), "ab"[k % 2]) for k in range(12)]

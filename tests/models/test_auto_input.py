@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from pairlearn import PairClassifier, PairKFold, Pairs, make_pair_pipeline
-from pairlearn.models.auto import classifier, ensemble
+from pairlearn.models.auto import classifier, fused
 from pairlearn.reproduce.sample import draw_table
 from tests.support.auto_tasks import error_of, make, task
 
@@ -69,7 +69,7 @@ def test_points_are_predicted_in_chunks(monkeypatch):
     pairs, t, X, _ = task(40, n_test=100)
     clf = make().fit(pairs, t)
     whole = clf.decision_function(X)
-    monkeypatch.setattr(ensemble, "_CHUNK", 7)
+    monkeypatch.setattr(fused, "_CHUNK", 7)
     np.testing.assert_allclose(clf.decision_function(X), whole, atol=1e-10)
     np.testing.assert_allclose(
         clf.decision_function(sparse.csr_array(X)), whole, atol=1e-10

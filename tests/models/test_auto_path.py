@@ -196,6 +196,24 @@ def test_minimise_together_solves_quadratics():
         np.testing.assert_allclose(alone[0][0], u[k], atol=1e-6)
 
 
+def test_minimise_together_can_end_each_problem_by_itself():
+    rng = np.random.default_rng(0)
+    A = np.array([np.diag(np.geomspace(1, top, 5)) for top in (2.0, 1e3)])
+    b, start = rng.normal(size=(2, 5)), rng.normal(size=(2, 5))
+    options = {"max_iter": 500, "tol": 1e-3}
+    together, values, n_iter = minimise_together(
+        quadratic(A, b), start, alone=True, **options
+    )
+    single = [
+        minimise_together(quadratic(A[k : k + 1], b[k : k + 1]), s[None], **options)
+        for k, s in enumerate(start)
+    ]
+    assert single[0][2] < single[1][2] == n_iter
+    for k, (u, value, _) in enumerate(single):
+        np.testing.assert_allclose(together[k], u[0], rtol=1e-12)
+        np.testing.assert_allclose(values[k], value[0], rtol=1e-12)
+
+
 def test_minimise_together_stops_when_told_to():
     A, b = quadratics()
     start = np.zeros_like(b)

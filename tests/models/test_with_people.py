@@ -14,6 +14,7 @@ from pairlearn import (
 )
 from pairlearn.models.auto.likelihood import PairLikelihood
 from pairlearn.models.auto.problem import Problem
+from tests.conftest import make_quick
 
 
 def crowd(accuracy, seed=0, n_new=260, n_again=60, n_classes=2):
@@ -43,7 +44,9 @@ def fitted():
     accuracy = (0.95, 0.85, 0.5, 0.1)
     pairs, t, who, X_test, y_test = crowd(accuracy)
     names = np.array(["ann", "bob", "cy", "dan"], dtype=object)[who]
-    return small().fit(pairs, t, annotators=names), accuracy, X_test, y_test
+    with pytest.MonkeyPatch.context() as patch:
+        make_quick(patch)
+        return small().fit(pairs, t, annotators=names), accuracy, X_test, y_test
 
 
 def test_everybodys_rates_are_found_and_used(fitted):
@@ -143,7 +146,7 @@ def test_weights_groups_majority_and_labels_beside_annotators():
 @pytest.mark.usefixtures("quick")
 def test_three_classes():
     pairs, t, who, X_test, y_test = crowd(
-        (0.95, 0.9, 0.5), n_new=420, n_again=60, n_classes=3
+        (0.95, 0.9, 0.5), n_new=260, n_again=60, n_classes=3
     )
     clf = small(n_classes=3).fit(pairs, t, annotators=who)
     assert clf.people_[0].tells > clf.people_[2].tells

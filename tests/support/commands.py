@@ -15,7 +15,10 @@ def call(*words):
 
 
 def make_tables(folder, *, n_pairs=170, seed=0):
-    """Two groups that numbers, a category and a date tell apart; most are 'large'."""
+    """Two groups that numbers and a category tell apart; most are 'large'.
+
+    There is a date, too, which tells nothing.
+    """
     rng = np.random.default_rng(seed)
     y = np.arange(N_POINTS) % 10 < 7
     x = rng.normal(size=(N_POINTS, 3)) + 1.6 * y[:, None] * [1, 1, 0]

@@ -29,7 +29,7 @@ ESTIMATORS = {
         solver="sgd", max_iter=30, n_init=1, learning_rate=1e-5, random_state=0
     ),
     "cips-eigen": CIPSClassifier(loss="unhinged", random_state=0),
-    "mcl": MCLClassifier(random_state=0),
+    "mcl": MCLClassifier(n_init=2, random_state=0),
     "links": LinkClassifier(random_state=0),
     "sd": SDClassifier(prior=0.7, alpha=0.01),
     "ovpc": OVPCClassifier(random_state=0),

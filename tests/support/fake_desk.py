@@ -6,6 +6,9 @@ import json
 import httpx
 
 from pairlearn.files.tables.points import read_points
+from pairlearn.label.members import Members
+from pairlearn.label.records import Records
+from pairlearn.label.store import Event
 from pairlearn.label.things import Things
 from pairlearn.label.values import Asked, Hand, History, Item, Outcome, Refused
 from pairlearn.label.web.addresses import Addresses
@@ -22,6 +25,21 @@ POINTS = "id,size,colour\n" + "".join(
 )
 
 
+class FakeClerk:
+    """Takes down what is noted, in memory alone."""
+
+    def __init__(self):
+        self.records = Records()
+        self.events = []
+
+    def note(self, who, kind, body, request):
+        at = f"2024-05-31T12:00:{len(self.events):02}.000Z"
+        event = Event(len(self.events) + 1, at, who, kind, None, request, body)
+        self.events.append(event)
+        self.records.apply(event)
+        return event
+
+
 class FakeDesk:
     """Hands out pairs in order, and remembers what it was asked."""
 
@@ -32,6 +50,20 @@ class FakeDesk:
         self.requests = set()
         self.next = 0
         self.panel = {"groups": [], "columns": [1, 0]}
+        self.clerk = FakeClerk()
+
+        async def do(work, *, log=True):
+            del log
+            return work(self.clerk)
+
+        self.members = Members(do)
+
+    async def invitations(self):
+        return self.clerk.records.invitations
+
+    def noted(self):
+        """The kinds of what was noted, in order."""
+        return [event.kind for event in self.clerk.events]
 
     def _asked(self, number):
         n = self.n_points
@@ -92,6 +124,11 @@ class FakeDesk:
     async def question(self, person, number):
         self._own(person, number)
         return self._item(number)
+
+    async def may_see(self, person, row):
+        del person
+        shown = map(self._asked, range(self.next))
+        return any(row in (asked.left, asked.right) for asked in shown)
 
     async def history(self, person, search, before, limit, everyone):
         self.calls.append(("history", person, search, before, limit, everyone))
@@ -174,6 +211,7 @@ class Site:
             Addresses("127.0.0.1", 8765, tuple(more_hosts)),
             log=RefusalLog(self.log),
             sleep=sleep,
+            invitations=self.desk.invitations,
             **options,
         )
         pages = StaticFiles() if static is None else StaticFiles(static)
@@ -181,8 +219,13 @@ class Site:
             self.desk, self.things, self.guard, self.files, static=pages
         )
 
-    def cookie(self, name="Ann", *, owner=True, scheme="http"):
-        value = self.tickets.cookie(Ticket(name, owner))
+    def invited(self, name, role="annotator"):
+        """Invite somebody; returns their invitation and their cookie."""
+        made = asyncio.run(self.desk.members.invite("Ann", name, role))
+        return made, self.cookie(name, owner=role == "owner", invitation=made.id)
+
+    def cookie(self, name="Ann", *, owner=True, scheme="http", invitation=None):
+        value = self.tickets.cookie(Ticket(name, owner, invitation))
         return {"Cookie": f"{self.guard.cookie_name(scheme)}={value}"}
 
     def call(self, method, path, *, cookie=None, host=HOST, headers=None, **more):

@@ -52,10 +52,15 @@ class FakeLabel:
         self.files = {}
         self.lose_replies = 0
         self.session = True
+        self.ended = False
+        self.links = []
+        self.trail = []
         self.waits = 0
         self.refuse = None
         self.high = 0.083
         self.others = []
+        # What is known of people, by name, and what the owner is warned of.
+        self.rates, self.warnings = {}, []
         self.seen = []
 
     def answers_of(self, said):
@@ -203,9 +208,13 @@ class FakeLabel:
             "answers": {key: said[key] for key in ("same", "different", "unsure")},
             "people": [
                 {"name": self.name, "n": len(self.standing)},
-                *({"name": who, "n": 7} for who in self.others),
+                *(
+                    {"name": who, "n": 7} | self.rates.get(who, {})
+                    for who in self.others
+                ),
             ],
             "agreement": self.agreement(newest),
+            "warnings": self.warnings,
             "learning": False,
             "things": {str(row): self.table.thing(row) for row in rows},
         }
@@ -259,6 +268,9 @@ class FakeLabel:
         self.seen.append((path, body))
         if request.method == "POST" and request.headers.get("X-Pairlearn") != "1":
             return JSONResponse({"error": "The header is missing."}, 403)
+        if self.ended:
+            sentence = "Your invitation has been ended by an owner of this page."
+            return JSONResponse({"error": sentence, "ended": True}, 401)
         if not self.session:
             return JSONResponse({"error": "Open the link again."}, 401)
         status, reply = self.reply(path, body, request.query_params)
@@ -308,13 +320,65 @@ class FakeLabel:
                 return 200, {"saved": True}
             case "files":
                 return 200, self.made(body.get("what"))
-            case "invite":
-                link = f"http://127.0.0.1/?token={body['name']}"
-                return 200, {"link": link, "here_only": True}
+            case "people":
+                return 200, {"links": self.links[::-1], "here_only": True}
+            case "invite" | "link" | "revoke" | "trail":
+                return getattr(self, f"on_{head}")(body, query)
             case "cell":
                 row, column = (int(part) for part in rest.split("/"))
                 return 200, {"text": self.table.whole[row, column]}
         return 404, {"error": "There is no such address."}
+
+    def note(self, text, about=None):
+        self.number += 1
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = {"number": self.number, "at": at, "who": self.name, "text": text}
+        self.trail.append(line | {"about": about})
+        return at
+
+    def add_link(self, name, role="annotator", by="Ann", n=0, **more):
+        at = self.note(f"{by} invited {name} as {role}.", name)
+        seen = at if n else None
+        self.links.append(
+            {"id": f"k{len(self.links)}", "name": name, "role": role, "at": at}
+            | {"by": by, "ended_at": None, "ended_by": None, "stands": True}
+            | {"n": n, "seen": seen, "mine": False}
+            | more
+        )
+        return self.links[-1]
+
+    def link_of(self, one):
+        link = f"http://127.0.0.1/?token={one['name']}.{one['id']}"
+        about = {"invitation": one["id"], "name": one["name"], "role": one["role"]}
+        return {"link": link, "here_only": True} | about
+
+    def on_invite(self, body, _query):
+        return 200, self.link_of(self.add_link(body["name"], body["role"]))
+
+    def on_link(self, body, _query):
+        one = next(one for one in self.links if one["id"] == body["invitation"])
+        self.note(f"Ann had the link of {one['name']} shown again.", one["name"])
+        return 200, self.link_of(one)
+
+    def on_revoke(self, body, _query):
+        at = self.note(f"Ann revoked the link of {body['name']}.", body["name"])
+        for one in self.links:
+            if (one["id"], one["name"]) == (body["invitation"], body["name"]):
+                one |= {"stands": False, "ended_at": at, "ended_by": "Ann"}
+        return 200, {"saved": True}
+
+    def on_trail(self, _body, query):
+        who, before = query.get("who", ""), int(query.get("before", 10**9))
+        found = [
+            line
+            for line in reversed(self.trail)
+            if line["number"] < before and who in ("", line["who"], line["about"])
+        ]
+        limit = int(query.get("limit", 50))
+        people = sorted({line["about"] for line in self.trail} - {None} | {"Ann"})
+        return 200, {
+            "items": found[:limit], "more": len(found) > limit, "people": people
+        }  # fmt: skip
 
     def made(self, what):
         if what is None:

@@ -1,22 +1,23 @@
 """Whether a file of answers holds what the server has acknowledged."""
 
 import json
-import sqlite3
 from collections import Counter
-from contextlib import closing
+
+from pairlearn.data.databases import is_address
+from tests.support.databases import execute
 
 __all__ = ["find_lost_and_doubled"]
 
 _WORDS = {1: "same", -1: "different", 0: "unsure"}
 
 
-def find_lost_and_doubled(path, clients):
+def find_lost_and_doubled(where, clients):
     """Return sentences about answers that are missing, changed or there twice.
 
     Parameters
     ----------
-    path : Path
-        The file, after the server has ended.
+    where : Path or str
+        The file, after the server has ended, or the address of the database.
     clients : list of Client
         Those who answered.
 
@@ -27,13 +28,18 @@ def find_lost_and_doubled(path, clients):
     n_answers : int
         How many answers the file holds.
     """
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(
-            "SELECT request, question, who, body FROM events "
-            "WHERE kind IN ('answer', 'opinion')"
-        ).fetchall()
-        (state,) = connection.execute("PRAGMA integrity_check").fetchone()
-    problems = [] if state == "ok" else [f"the file is damaged: {state}"]
+    rows = execute(
+        where,
+        "SELECT request, question, who, body FROM events "
+        "WHERE kind IN ('answer', 'opinion') ORDER BY number",
+    )
+    problems = []
+    if not is_address(where):
+        ((state,),) = execute(where, "PRAGMA integrity_check")
+        problems = [] if state == "ok" else [f"the file is damaged: {state}"]
+    numbers = [n for (n,) in execute(where, "SELECT number FROM events ORDER BY 1")]
+    if numbers != list(range(1, len(numbers) + 1)):
+        problems.append("the numbers of the events have gaps")
     there = Counter(request for request, *_ in rows)
     content = {row[0]: (row[1], _WORDS[json.loads(row[3])["said"]]) for row in rows}
     for client in clients:

@@ -40,6 +40,8 @@ class Client:
         question was there.
     errors : list of str
         What the server refused.
+    n_unavailable : int
+        How often it said that it could not keep anything for the moment (503).
     done : bool
         Whether nothing is left to answer.
     """
@@ -52,7 +54,7 @@ class Client:
         self.page, self.cookie = uuid.uuid4().hex, None
         self.have, self.pending, self.begin = [], None, None
         self.saved, self.seconds, self.errors = {}, [], []
-        self.done = False
+        self.done, self.n_unavailable = False, 0
         self.reader = self.writer = None
 
     async def request(self, method, path, body=None):
@@ -90,9 +92,16 @@ class Client:
             self.writer.close()
         self.reader = self.writer = None
 
+    def go_to(self, port):
+        """Go on at another process, as a proxy leads there."""
+        self.close()
+        self.port = port
+
     async def enter(self):
         """Open the link, and keep the cookie that comes with it."""
         status, headers, _ = await self.request("GET", self.link)
+        if status == 503:
+            raise LostConnectionError("the database is away")
         if status != 303:
             raise RuntimeError(f"the link leads to {status}")
         self.cookie = headers["set-cookie"].partition(";")[0]
@@ -102,6 +111,9 @@ class Client:
         body |= {"page": self.page, "want": self.ahead}
         body["have"] = [question["question"] for question in self.have]
         status, _, content = await self.request("POST", path, body)
+        if status == 503:
+            self.n_unavailable += 1
+            return None
         if status != 200:
             self.errors.append(f"{path}: {status} {content[:200]!r}")
             return None

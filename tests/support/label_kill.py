@@ -9,7 +9,8 @@ import numpy as np
 from tests.support.label_client import Client, LostConnectionError
 from tests.support.label_server import LabelServer
 
-__all__ = ["Killed", "answer_and_kill", "write_points"]
+__all__ = ["Killed", "answer_and_kill", "answer_at_two", "go_on", "n_saved"]
+__all__ += ["write_points"]
 
 N_CLIENTS = 10
 # Answers from one kill to the next, at least and at most.
@@ -108,6 +109,9 @@ async def answer_and_kill(folder, n_kills, seed=0, n_points=600, tell=lambda _: 
                 client.close()
         code = await loop.run_in_executor(None, server.stop)
     found.errors = [error for client in found.clients for error in client.errors]
+    n_refused = sum(client.n_unavailable for client in found.clients)
+    if n_refused:
+        found.errors.append(f"{n_refused} requests could not be kept")
     if code != 0:
         found.errors.append(f"the server ended with {code}: {''.join(server.said)}")
     return found
@@ -118,8 +122,11 @@ def n_saved(found):
     return sum(len(client.saved) for client in found.clients)
 
 
-async def go_on(client):
-    """Answer until there is nothing left, whatever becomes of the server."""
+async def go_on(client, servers=()):
+    """Answer until there is nothing left, whatever becomes of the servers.
+
+    With several, a client whose connection is lost goes on at the next one.
+    """
     client.n_lost = 0
     while not client.done:
         try:
@@ -128,7 +135,93 @@ async def go_on(client):
             await client.step()
         except LostConnectionError:
             client.n_lost += 1
+            if servers:
+                ports = [server.port for server in servers]
+                place = ports.index(client.port) if client.port in ports else 0
+                client.go_to(ports[(place + 1) % len(ports)])
             await asyncio.sleep(0.1)
+
+
+async def answer_at_two(
+    folder, postgresql, *, n_clients=20, n_rounds=1, n_points=1500, tell=lambda _: None
+):
+    """Let people answer at two processes; end one of them, and restart the database.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to write points.
+    postgresql : PostgreSQL
+        A server whose database is restarted.
+    n_clients : int
+        How many people answer, each with a page at one of the processes.
+    n_rounds : int
+        How often a process is killed, and the database restarted; the one and the
+        other process in turn, and it is started again before the next round.
+    n_points : int
+        How many points there are.
+    tell : callable
+        Told what happens.
+
+    Returns
+    -------
+    Killed
+        Its answers are the address of the database.
+    """
+    kinds = write_points(folder / "points.csv", n_points, 4)
+
+    def said(left, right):
+        return "same" if kinds[left] == kinds[right] else "different"
+
+    names = [f"Person {k}" for k in range(n_clients)]
+    found = Killed(postgresql.make_database())
+    loop = asyncio.get_running_loop()
+    one = LabelServer(folder / "points.csv", found.answers, names)
+    two = LabelServer(folder / "points.csv", found.answers)
+    servers = one, two
+
+    async def settle(what, n_answers=4 * n_clients):
+        """Wait until people went on, wherever they are."""
+        found.wanted = n_saved(found) + n_answers
+        tell(f"{what}: {n_saved(found)} answers acknowledged")
+        await _until(found, people)
+
+    with one, two:
+        links = [link.replace(f":{one.port}/", ":PORT/") for link in one.links]
+        found.clients = [
+            Client(link.replace("PORT", str(servers[k % 2].port)), said)
+            for k, link in enumerate(links)
+        ]
+        people = [
+            asyncio.create_task(go_on(client, servers)) for client in found.clients
+        ]
+        try:
+            await settle("both processes answer")
+            for number in range(n_rounds):
+                # At first the trainer: the other one has to take over.
+                server = servers[number % 2]
+                await loop.run_in_executor(None, server.kill)
+                found.n_kills += 1
+                await settle("one process was killed")
+                await loop.run_in_executor(None, postgresql.restart, 0.3)
+                await settle("the database was restarted")
+                if number + 1 < n_rounds:
+                    await loop.run_in_executor(None, server.start)
+                    await settle("the process was started again")
+        finally:
+            for person in people:
+                person.cancel()
+            await asyncio.gather(*people, return_exceptions=True)
+            for client in found.clients:
+                client.close()
+        for server in servers:
+            if server.process.poll() is not None:
+                continue  # it was killed
+            code = await loop.run_in_executor(None, server.stop)
+            if code != 0:
+                found.errors.append(f"a process ended with {code}: {server.said}")
+    found.errors += [error for client in found.clients for error in client.errors]
+    return found
 
 
 async def _until(found, people):

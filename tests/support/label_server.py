@@ -9,6 +9,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from pairlearn.data.databases import is_address
+
 __all__ = ["LabelServer"]
 
 # Seconds after which a start has failed, however busy the machine is.
@@ -22,8 +24,10 @@ class LabelServer:
 
     Parameters
     ----------
-    points, answers : Path
-        The table of points, and where answers are kept.
+    points : Path
+        The table of points.
+    answers : Path or str
+        Where answers are kept: a file, or the address of a database.
     names : list of str
         Who gets a link.
     port : int
@@ -49,7 +53,9 @@ class LabelServer:
 
     def start(self):
         """Start it, and wait until the page is ready."""
-        words = ["label", self.points, "--answers", self.answers, "--no-browser"]
+        shared = is_address(self.answers)
+        kept = "--database" if shared else "--answers"
+        words = ["label", self.points, kept, self.answers, "--no-browser"]
         words += ["--port", self.port, "--name", "Owner", *self.options]
         for name in self.names:
             words += ["--invite", name]

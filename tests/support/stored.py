@@ -18,6 +18,13 @@ class Events:
         self.connection.execute("PRAGMA journal_mode = WAL")
         self.connection.executescript(SCHEMA)
 
+    @classmethod
+    def again(cls, path):
+        """Open a store that is there."""
+        events = cls.__new__(cls)
+        events.connection = sqlite3.connect(path, isolation_level=None)
+        return events
+
     def __enter__(self):
         return self
 

@@ -10,7 +10,7 @@ QUICK = [name for name, cell in trust.NAMED.items() if not cell.slow]
 
 @pytest.mark.parametrize("name", QUICK)
 def test_named_cells(name):
-    n_runs = 60 if name.startswith(("half of", "stops")) else 200
+    n_runs = 60 if name.startswith(("half of", "stops")) else 100
     held = np.mean([each.held for each in trust.simulate(name, n_runs)])
     assert held >= trust.floor(trust.NAMED[name].promised, n_runs)
 

@@ -401,6 +401,11 @@ def test_frame(found):
     ]  # fmt: skip
     pd.testing.assert_frame_equal(frame, pd.DataFrame(list(found)), check_dtype=False)
     assert frame["suspicion"].is_monotonic_decreasing
+    ids = [f"p{k}" for k in range(int(found.index.max()) + 1)]
+    named = found.to_frame(ids=ids)
+    assert named["left"].tolist() == [f"p{k}" for k in frame["left"]]
+    with pytest.raises(ValueError, match="one id per point"):
+        found.to_frame(ids=ids[:-1])
 
 
 def test_frame_without_pandas(found, monkeypatch):

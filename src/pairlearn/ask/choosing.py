@@ -7,8 +7,11 @@ In this order:
    somebody else.
 3. Where answers may be wrong, a point whose answers are not believed is compared with
    another one; so a wrong answer about a point that others were compared with is found
-   before it turns a class.
-4. Otherwise the strategy chooses a point that was not asked about.
+   before it turns a class. Where several people answer, and it is known who is going to
+   answer next, this is left out here.
+4. Otherwise the strategy chooses a point that was not asked about. Where several people
+   answer, a pair in doubt is asked again instead if that settles more
+   (:mod:`pairlearn.ask.gain`).
 
 A choice depends on the ledger, the scores of the last model and a generator made from
 the seed and the number of the question: nothing is remembered that is not stored.
@@ -21,6 +24,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pairlearn.ask.doubts import who_is_active
+from pairlearn.ask.gain import answer_weight, gain
 from pairlearn.ask.knowing import KNOWN, Knowledge, Notes
 from pairlearn.ask.outlook import NoCandidateLeftError, Outlook
 from pairlearn.ask.partners import choose_partner, some_anchors
@@ -32,9 +37,11 @@ from pairlearn.trust.assignment import match_classes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pairlearn.ask.doubts import Doubts
     from pairlearn.ask.ledger import Ledger
     from pairlearn.ask.question import Question
     from pairlearn.ask.strategies import Strategy
+    from pairlearn.ask.worth import Worth
     from pairlearn.data.types import Floats, Ints
     from pairlearn.trust.beliefs import Beliefs
 
@@ -111,6 +118,7 @@ class Chooser:
         rng: np.random.Generator,
         *,
         hurry: bool = False,
+        worth: Worth | None = None,
     ) -> tuple[int, int, str] | None:
         """Return the rows of a target and its partner, and why; None if none is left.
 
@@ -130,12 +138,14 @@ class Chooser:
             Randomness of this question.
         hurry : bool
             Whether so many questions are wanted that each may take little time.
+        worth : Worth, optional
+            What answers of each person are worth.
 
         Returns
         -------
         tuple of int, int and str, or None
         """
-        known = self._notes.look(ledger, noise)
+        known = self._notes.look(ledger, noise, worth)
         ready = self._prepare(ledger, known, scores, doubtful)
         for target, why in self._first(ledger, known, ready, doubtful, who):
             place = self._place[target]
@@ -171,6 +181,59 @@ class Chooser:
         if scores is None and why == TO_LEARN:
             why = TO_FIND_KINDS
         return int(self.rows[place]), int(self.rows[partner]), why
+
+    def instead(
+        self,
+        found: tuple[int, int, str] | None,
+        ledger: Ledger,
+        doubts: Doubts,
+        worth: Worth,
+        who: str,
+    ) -> tuple[int, int, str] | None:
+        """Return a pair to ask somebody about again, if that settles more.
+
+        Parameters
+        ----------
+        found : tuple or None
+            What :meth:`choose` has just returned.
+        ledger : Ledger
+            What was asked and answered.
+        doubts : Doubts
+            Pairs that may be asked again.
+        worth : Worth
+            What answers of each person are worth.
+        who : str
+            Who is going to answer.
+
+        Returns
+        -------
+        tuple of int, int and str, or None
+            Target, partner and why; None: the new pair is the better one.
+        """
+        known, ready, outlook = self._notes.known, self._prepared, self._outlook
+        if known is None or known.beliefs is None or outlook is None or ready is None:
+            return None
+        closed = self._asked_since(ledger) | {int(self.rows[k]) for k in known.out}
+        best = doubts.best(who, worth, who_is_active(ledger), outlook, closed)
+        if best is None:
+            return None
+        if found is not None:
+            place, partner = self._place[found[0]], self._place[found[1]]
+            belief = known.beliefs.of(partner)
+            pi = b = 0.5
+            if belief is not None and ready.names is not None:
+                kind = int(belief.argmax())
+                proba = outlook.scores.proba[place]
+                if kind < len(ready.names):
+                    pi, b = float(proba[ready.names[kind]]), float(belief[kind])
+            weight = answer_weight(
+                np.array([pi]), np.array([b]), worth.rates(who), doubts.n_classes
+            )
+            moments = outlook.moments(np.array([place]))
+            if gain(*moments, weight)[0] >= best[1]:
+                return None
+        partner, target = doubts.rows[best[0]].tolist()
+        return target, partner, IN_DOUBT
 
     def _prepare(
         self,

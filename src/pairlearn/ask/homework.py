@@ -36,6 +36,10 @@ class Homework:
         from lesson to lesson.
     index, said : ndarray
         The pairs, and what was said of them.
+    who : list of str or None
+        Who said it.
+    more : tuple
+        The same of opinions: further answers to questions that have one.
     audited : ndarray of int
         Row numbers of the points of the audits so far. The model does not learn from
         them; what it says of them is computed along with it.
@@ -48,6 +52,8 @@ class Homework:
     teacher: Teacher
     index: Ints
     said: Floats
+    who: list[str | None]
+    more: tuple[Ints, Floats, list[str | None]]
     audited: Ints
 
     def learn(self) -> Lesson:
@@ -58,6 +64,6 @@ class Homework:
         Lesson
             For :meth:`~pairlearn.ask.Interview.take_lesson`.
         """
-        lesson = self.teacher.teach(self.index, self.said)
+        lesson = self.teacher.teach(self.index, self.said, self.who, self.more)
         groups = groups_of(lesson.model, self.teacher.X, self.audited)
         return replace(lesson, groups=groups)

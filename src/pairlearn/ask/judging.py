@@ -20,6 +20,15 @@ belong to it:
   it comes, since until then people looked at that one.
 * An audit that is asked again of somebody else is counted once, with its first sure
   answer: what the second person says neither adds a pair nor changes one.
+* Where people are told apart (:mod:`pairlearn.ask.worth`), the answer of the one counts
+  who tells most of those who answered the audit, and audits that were answered only by
+  people who seem to answer at random, or of whom nothing is known, do not count
+  (:func:`by_people`). What is known of people comes from the answers that teach, and
+  who answers an audit does not depend on the pair: so those that count are random pairs
+  still, and how often their answers are wrong is some mean of the people's rates. All
+  that is taken for granted is that this mean is below one half; the interval holds for
+  all such rates, and so is wide enough for the uncertainty of the estimated ones, which
+  only the estimate itself uses.
 * An audit that is out while a later one has been answered counts as unsure: if hard
   ones could be left lying, the certificate would be too good.
 """
@@ -27,20 +36,23 @@ belong to it:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pairlearn.data.containers import on_host, take_rows
 from pairlearn.data.pairs import Pairs
+from pairlearn.people.crowd import check_annotators, gather
 from pairlearn.trust.certify import certify
 from pairlearn.trust.chosen_audits import AuditPlan, certify_audits, plan_audits
 from pairlearn.trust.live import live_confidence
+from pairlearn.trust.noise import Noise
 
 if TYPE_CHECKING:
     from pairlearn.ask.ledger import Ledger
     from pairlearn.ask.question import Question
     from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.people.rates import PeopleRates
     from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
@@ -49,7 +61,14 @@ FIRST_LOOK = 10
 # More points than this per chosen audit do not help.
 MOST_POINTS = 50
 
-__all__ = ["answered_audits", "choose_audits", "count_wrong", "final_certificate"]
+__all__ = [
+    "Counted",
+    "answered_audits",
+    "by_people",
+    "choose_audits",
+    "count_wrong",
+    "final_certificate",
+]
 __all__ += ["groups_of", "judging_audits", "live_certificate", "n_wrong"]
 
 
@@ -156,7 +175,59 @@ def n_wrong(
     return int(np.sum(says == -t))
 
 
-def judging_audits(ledger: Ledger) -> tuple[Ints, Floats]:
+class Counted(NamedTuple):
+    """What counts of the answers to audits.
+
+    Attributes
+    ----------
+    said : dict
+        The answers that count, by pair.
+    left_out : set
+        Pairs that were answered, but by nobody who counts.
+    rates : tuple of float or None
+        The mean (r1, r0) of those that count; None where people are not told apart.
+    """
+
+    said: dict[tuple[int, int], int]
+    left_out: set[tuple[int, int]]
+    rates: tuple[float, float] | None = None
+
+
+def by_people(ledger: Ledger, people: PeopleRates | None) -> Counted:
+    """Return the answers to audits that count, by who gave them.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        What was asked and answered.
+    people : PeopleRates or None
+        How often each person is right; None: people are not told apart.
+
+    Returns
+    -------
+    Counted
+    """
+    said = ledger.audits_by_people() if people is not None else {}
+    if people is None or not said:
+        return Counted(ledger.audit_answers(), set())
+    rows = [(pair, *each) for pair, answers in said.items() for each in answers]
+    index = np.array([pair for pair, _, _ in rows], dtype=np.intp)
+    t = np.array([answer for _, _, answer in rows], dtype=float)
+    who = np.array([name for _, name, _ in rows], dtype=object)
+    named = check_annotators(who, len(rows))
+    first, crowd = gather(index, t, *named, np.ones(len(rows)))
+    counts, countable, rates = people.to_count(crowd)
+    pairs = [rows[k][0] for k in first.tolist()]
+    return Counted(
+        {pairs[k]: int(np.sign(counts[k])) for k in np.flatnonzero(countable)},
+        {pairs[k] for k in np.flatnonzero(~countable)},
+        rates,
+    )
+
+
+def judging_audits(
+    ledger: Ledger, counted: Counted | None = None
+) -> tuple[Ints, Floats]:
     """Return the audits by which the last version of the model is judged.
 
     All of them; but those asked after it alone, if it was learned out of turn; and none
@@ -166,14 +237,18 @@ def judging_audits(ledger: Ledger) -> tuple[Ints, Floats]:
     ----------
     ledger : Ledger
         What was asked and answered.
+    counted : Counted, optional
+        Which answers count; all that were given first, if nothing is said.
 
     Returns
     -------
     index, t : ndarray
         As of :func:`answered_audits`.
     """
-    audits, said, last = ledger.audits(), ledger.audit_answers(), ledger.learned[-1]
-    index, t = answered_audits(audits, said)
+    said, last = ledger.audit_answers(), ledger.learned[-1]
+    counted = counted or Counted(said, set())
+    audits = [q for q in ledger.audits() if q.pair not in counted.left_out]
+    index, t = answered_audits(audits, counted.said)
     first = 0 if last.on_time else last.n_questions
     counts = np.array([q.number >= first for q in audits[: len(t)]], dtype=bool)
     # Ten that are answered, and not ten up to the last answered one: whoever reads the
@@ -217,6 +292,7 @@ def live_certificate(
     ledger: Ledger,
     *,
     confidence: float,
+    people: PeopleRates | None = None,
     **options: Any,
 ) -> Certificate | KindsCertificate | None:
     """Return the certificate of the last version; None without audits.
@@ -231,6 +307,8 @@ def live_certificate(
         What was asked and answered.
     confidence : float
         Confidence of all looks at all versions together.
+    people : PeopleRates, optional
+        How often each person is right, from the answers that teach.
     **options
         What :func:`~pairlearn.certify` is told: flip rates and number of kinds.
 
@@ -240,7 +318,8 @@ def live_certificate(
     """
     if not ledger.learned:
         return None
-    index, t = judging_audits(ledger)
+    counted = by_people(ledger, people)
+    index, t = judging_audits(ledger, counted)
     if not len(t):
         return None
     # Counted by the audits that were ever answered: whoever takes one back to get below
@@ -250,9 +329,21 @@ def live_certificate(
     )
     level = live_confidence(confidence, n_shown + 1)
     found = certify(
-        model, Pairs(X, index), t, confidence=level, anytime=True, **options
+        model,
+        Pairs(X, index),
+        t,
+        confidence=level,
+        anytime=True,
+        **_assumed(options, counted),
     )
-    return replace(found, confidence=confidence)
+    return replace(found, confidence=confidence, n_left_out=len(counted.left_out))
+
+
+def _assumed(options: dict[str, Any], counted: Counted) -> dict[str, Any]:
+    """Return what a certificate is told, with the rates of those who count."""
+    if counted.rates is None:
+        return options
+    return options | {"flip_rates": Noise("unknown", counted.rates)}
 
 
 def final_certificate(
@@ -261,6 +352,7 @@ def final_certificate(
     ledger: Ledger,
     *,
     confidence: float,
+    people: PeopleRates | None = None,
     **options: Any,
 ) -> Certificate | KindsCertificate | None:
     """Return the certificate of the frozen model; None while audits are missing.
@@ -271,7 +363,7 @@ def final_certificate(
 
     Parameters
     ----------
-    model, X, ledger, confidence, **options
+    model, X, ledger, confidence, people, **options
         As for :func:`live_certificate`.
 
     Returns
@@ -279,10 +371,17 @@ def final_certificate(
     Certificate, KindsCertificate or None
     """
     said, audits = ledger.audit_answers(), ledger.final_audits()
-    index, t = answered_audits(audits, said)
+    counted = by_people(ledger, people)
+    index, t = answered_audits(
+        [q for q in audits if q.pair not in counted.left_out], counted.said
+    )
     if ledger.plan is not None:
         plan = AuditPlan.from_state(ledger.plan, X)
         return certify_audits(model, plan, t, confidence=confidence) if len(t) else None
     if sum(audit.pair in said for audit in audits) < ledger.n_final:
         return None
-    return certify(model, Pairs(X, index), t, confidence=confidence, **options)
+    if not len(t):
+        return None
+    options = _assumed(options, counted)
+    found = certify(model, Pairs(X, index), t, confidence=confidence, **options)
+    return replace(found, n_left_out=len(audits) - len(t))

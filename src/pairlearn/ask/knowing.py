@@ -21,13 +21,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import expit, logit
 
 from pairlearn.ask.question import LEARN
+from pairlearn.ask.worth import AS_WRONG
 from pairlearn.trust.beliefs import Beliefs, believe
 
 if TYPE_CHECKING:
     from pairlearn.ask.ledger import Ledger
     from pairlearn.ask.question import Question
+    from pairlearn.ask.worth import Worth
     from pairlearn.data.types import Bools, Floats, Ints
 
 __all__ = ["KNOWN", "Knowledge", "Notes"]
@@ -106,6 +109,9 @@ class Notes:
     def _begin(self, ledger: Ledger | None) -> None:
         self._ledger, self._at, self._n = ledger, 0, 0
         self._noise = -1.0
+        self._worth: Worth | None = None
+        # Who has answered, by slot.
+        self._by: dict[int, str | None] = {}
         # By slot, in the order of their numbers: partner and target of each question,
         # what was said (0: out, or unsure), and whether it stands.
         self._pairs: Ints = np.zeros((256, 2), dtype=np.intp)
@@ -126,7 +132,14 @@ class Notes:
         self._stale = True
         self._known: Knowledge | None = None
 
-    def look(self, ledger: Ledger, noise: float) -> Knowledge:
+    @property
+    def known(self) -> Knowledge | None:
+        """What the last look found."""
+        return self._known
+
+    def look(
+        self, ledger: Ledger, noise: float, worth: Worth | None = None
+    ) -> Knowledge:
         """Return what the answers say.
 
         Parameters
@@ -135,6 +148,8 @@ class Notes:
             What was asked and answered.
         noise : float
             The rate of wrong answers.
+        worth : Worth, optional
+            What answers of each person are worth; None: all alike, by the rate.
 
         Returns
         -------
@@ -146,10 +161,12 @@ class Notes:
             if what in ("ask", "answer", "undo", "withdraw"):
                 question = ledger.questions[values[0]]
                 if question.purpose == LEARN:
-                    self._follow(what, question, *values[1:2])
+                    said = values[1:] if what == "answer" else ()
+                    self._follow(what, question, *said)
         self._at = len(ledger.events)
-        if noise != self._noise:
+        if noise != self._noise or worth is not self._worth:
             self._noise, self._base, self._stale = noise, None, True
+            self._worth = worth
         if self._stale:
             self._version += 1
             self._beliefs = self._believe()
@@ -163,7 +180,9 @@ class Notes:
         self._stale = False
         return self._known
 
-    def _follow(self, what: str, question: Question, said: int = 0) -> None:
+    def _follow(
+        self, what: str, question: Question, said: int = 0, who: str | None = None
+    ) -> None:
         """Follow one line of the ledger about a question to learn from."""
         if what == "ask":
             self._ask(question)
@@ -171,6 +190,7 @@ class Notes:
             # It is about other points than candidates.
             return
         elif what == "answer":
+            self._by[slot] = who
             self._answer(slot, said)
         elif what == "undo":
             self._undo(slot)
@@ -264,12 +284,27 @@ class Notes:
     def _exactly(self, n_first: int) -> Beliefs:
         """Return what the first of the sure answers say, in the order of questions."""
         slots = np.sort(list(self._sure)[:n_first])
+        said, weight, noise = self._said[slots], None, self._noise
+        if self._worth is not None:
+            told = logit([self._alike(slot) for slot in slots.tolist()])
+            said = np.where(told >= 0, 1.0, -1.0)
+            weight = np.abs(told) / logit(1 - AS_WRONG)
+            noise = AS_WRONG
         return believe(
             self._pairs[slots],
-            self._said[slots],
+            said,
             n_classes=self.n_classes,
-            noise=self._noise,
+            noise=noise,
+            weight=weight,
         )
+
+    def _alike(self, slot: int) -> float:
+        """Return how likely two points are the same, by one answer alone."""
+        said = int(self._said[slot])
+        if self._worth is not None:
+            return float(expit(self._worth.log_ratio(self._by.get(slot), said)))
+        e = max(self._noise, _LEAST_NOISE)
+        return 1 - e if said > 0 else e
 
     def _start_from(self, n_base: int) -> Beliefs:
         """Compute everything from the first of the sure answers."""
@@ -289,8 +324,8 @@ class Notes:
         one, other = (int(i) for i in self._pairs[slot])
         if self._chance[other].max() > self._chance[one].max():
             one, other = other, one
-        e = max(self._noise, _LEAST_NOISE)
-        alike, unlike = (1 - e, e) if self._said[slot] > 0 else (e, 1 - e)
+        alike = self._alike(slot)
+        unlike = 1 - alike
         told = self._chance[one] * alike + (1 - self._chance[one]) * unlike
         now = self._chance[other] * told
         self._chance[other] = now / now.sum()

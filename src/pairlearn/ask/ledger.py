@@ -100,6 +100,8 @@ class Ledger:
         How many audits judge the final model.
     plan : dict or None
         Which pairs these are, and how they were drawn, if the model chose them.
+    opinions : dict
+        What others say to questions that have an answer, by number and name.
     summary : Summary
         What is asked for all the time, from the lines so far.
 
@@ -125,6 +127,7 @@ class Ledger:
     frozen_at: int | None = None
     n_final: int = 0
     plan: dict[str, Any] | None = None
+    opinions: dict[tuple[int, str], int] = field(default_factory=dict)
     summary: Summary = field(default_factory=Summary, compare=False, repr=False)
 
     @classmethod
@@ -190,6 +193,56 @@ class Ledger:
         self.open[number] = answer.question
         self.summary.undone(answer, self.answers)
         self.events.append(["undo", number])
+
+    def opinion(self, number: int, said: int, who: str) -> None:
+        """Note what somebody says to a question that another person has answered.
+
+        It is no answer: the first one stands, no audit is judged by it, and it does not
+        count when it is decided whether it is time to learn.
+        """
+        self.refuse_unknown(number)
+        if said not in (-1, 0, 1) or not isinstance(who, str):
+            raise ValueError(f"the opinion {said!r} of {who!r} is damaged")
+        if (number, who) in self.opinions:
+            raise ValueError(
+                f"{who} has given an opinion on question {number} already; take it "
+                "back first"
+            )
+        self.opinions[number, who] = said
+        self.events.append(["opinion", number, said, who])
+
+    def unsay(self, number: int, who: str) -> None:
+        """Take an opinion back."""
+        if (number, who) not in self.opinions:
+            raise ValueError(
+                f"{who} has given no opinion on question {number} that could be taken "
+                "back"
+            )
+        del self.opinions[number, who]
+        self.events.append(["unsay", number, who])
+
+    def opinions_at(self, upto: int) -> dict[tuple[int, str], int]:
+        """Return the sure opinions to learn from after so many lines."""
+        found = self.opinions
+        if upto != len(self.events):
+            found = {}
+            for what, *values in self.events[:upto]:
+                if what == "opinion":
+                    found[values[0], values[2]] = values[1]
+                elif what == "unsay":
+                    found.pop((values[0], values[1]), None)
+        return {
+            (number, who): said
+            for (number, who), said in found.items()
+            if said and self.questions[number].purpose == LEARN
+        }
+
+    def who_at(self, upto: int) -> dict[int, str | None]:
+        """Return who had answered which question after so many lines."""
+        if upto == len(self.events):
+            return {number: answer.who for number, answer in self.answers.items()}
+        lines = (line for line in self.events[:upto] if line[0] == "answer")
+        return {number: who for _, number, _, who in lines}
 
     def withdraw(self, number: int) -> None:
         """Take a question back that nobody is going to answer."""
@@ -298,6 +351,14 @@ class Ledger:
             if answers
         }
 
+    def audits_by_people(self) -> dict[tuple[int, int], list[tuple[str | None, int]]]:
+        """Return who has said what of each audited pair, in the order of questions."""
+        return {
+            pair: [(self.answers[k].who, said) for k, said in sorted(answers.items())]
+            for pair, answers in self.summary.audit_answers.items()
+            if answers
+        }
+
     def refuse_unknown(self, number: int) -> None:
         """Refuse a question that was never asked."""
         if number not in self.questions:
@@ -325,6 +386,8 @@ _LINES: dict[str, Any] = {
     "ask": Ledger._ask_again,
     "answer": Ledger.answer,
     "undo": Ledger.undo,
+    "opinion": Ledger.opinion,
+    "unsay": Ledger.unsay,
     "withdraw": Ledger.withdraw,
     "learn": Ledger.learn,
     "freeze": Ledger.freeze,

@@ -20,8 +20,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from pairlearn.ask.doubts import Doubts
 from pairlearn.ask.enough import some_answers
 from pairlearn.ask.scores import Scores, embed
+from pairlearn.ask.worth import (
+    AS_WRONG,
+    Together,
+    Worth,
+    gather_people,
+    rates_by_pool,
+)
 from pairlearn.data.containers import on_host, take_rows
 from pairlearn.data.pairs import Pairs
 from pairlearn.models.auto import PairClassifier
@@ -29,8 +37,13 @@ from pairlearn.models.pool.classifier import learn, learn_beliefs
 from pairlearn.models.pool.neighbours import Pool
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pairlearn.data.types import Floats, Ints, PointsLike
     from pairlearn.trust.beliefs import Beliefs
+
+    # Pairs, answers, and who gave them.
+    Opinions = tuple[Ints, Floats, Sequence[str | None]]
 
 __all__ = ["Lesson", "Teacher", "first_guess"]
 
@@ -66,6 +79,10 @@ class Lesson:
         Row numbers of points whose answers are not believed, most doubtful first.
     groups : dict
         What the model says of the points of audits, by their row numbers.
+    worth : Worth or None
+        What the answers of each person are worth; None while people are not told apart.
+    doubts : Doubts or None
+        Pairs that may be asked again of somebody else; None likewise.
     """
 
     model: Any
@@ -73,6 +90,8 @@ class Lesson:
     noise: float
     doubtful: list[int]
     groups: dict[int, Any] = field(default_factory=dict)
+    worth: Worth | None = None
+    doubts: Doubts | None = None
 
     @property
     def expected_error(self) -> float:
@@ -140,7 +159,13 @@ class Teacher:
         """Their features, whose products are prior covariances."""
         return embed(self.points, seed=self.random_state)
 
-    def teach(self, index: Ints, said: Floats) -> Lesson:
+    def teach(
+        self,
+        index: Ints,
+        said: Floats,
+        who: Sequence[str | None] | None = None,
+        more: Opinions | None = None,
+    ) -> Lesson:
         """Learn from answers; of very many, from some.
 
         More than 3,000 answers (1,500 where answers may be wrong) are not learned from
@@ -154,6 +179,13 @@ class Teacher:
             Row numbers of the points, the one that was known first on the left.
         said : ndarray of shape (n_answers,)
             Answers, -1 or +1.
+        who : sequence of str or None, optional
+            Who gave them. Where answers are wrong at rates that nobody knows
+            (``noise="auto"``), and two people or more answer, each answer counts for
+            what it is worth; see :mod:`pairlearn.ask.worth`.
+        more : tuple, optional
+            Index, answers and names of opinions: answers to questions that somebody
+            else has answered already. They count where people are told apart.
 
         Returns
         -------
@@ -166,6 +198,20 @@ class Teacher:
         most = MOST if self.noise is None else MOST_WRONG
         some = some_answers(index, most, self.random_state)
         index, said = index[some], said[some]
+        together = None
+        if who is not None and self.noise == "auto" and self._n_classes is not None:
+            by = [who[k] for k in some.tolist()]
+            raw = index, said, by
+            if more is not None and len(more[2]):
+                raw = (
+                    np.concatenate([index, more[0]]),
+                    np.concatenate([said, more[1]]),
+                    by + list(more[2]),
+                )
+            together = gather_people(*raw)
+        if together is not None:
+            whole = all_pairs, all_said
+            return self._with_people(place, answered, raw, together, whole)
         inside = (place[index] >= 0).all(axis=1)
         places, sure = place[index[inside]], said[inside]
         asked = np.unique(places)
@@ -204,21 +250,81 @@ class Teacher:
             model = clone(self.estimator).fit(all_pairs.compact(), all_said)
         else:
             model = self._fit(Pairs(self.X, index).compact(), said)
+        return Lesson(model, self._score(model, answered), noise, doubtful)
+
+    def _with_people(
+        self,
+        place: Ints,
+        answered: Ints,
+        raw: Opinions,
+        together: Together,
+        whole: tuple[Pairs, Floats],
+    ) -> Lesson:
+        """Learn from answers of several people, each for what it is worth."""
+        index, said, by = raw
+        kinds = self._n_classes or 2
+        rows = index[together.first]
+        inside = np.flatnonzero((place[rows] >= 0).all(axis=1))
+        places = place[rows[inside]]
+        near, pool = self._neighbourhood(np.unique(places))
+        numbers = np.searchsorted(near, places)
+        here = Together(together.first[inside], together.crowd.part(inside))
+        both = len(np.unique(said)) == 2
+        many = kinds == 2 and len(said) >= FEW_WRONG and both
+        model: Any = None
+        if self.estimator is None and many:
+            model = self._fit(Pairs(self.X, index).compact(), said, by)
+            people = model.people_
+        else:
+            people = rates_by_pool(here, numbers, pool, kinds)
+        t, weight = here.told(people)
+        options: dict[str, Any] = {
+            "n_classes": kinds,
+            "noise": AS_WRONG,
+            "weight": weight,
+        }
+        if self.estimator is not None:
+            model = clone(self.estimator).fit(whole[0].compact(), whole[1])
+        if model is not None:
+            beliefs, _ = learn_beliefs(pool, numbers, t, **options)
+        else:
+            learned = learn(
+                pool,
+                numbers,
+                t,
+                classes=self.classes,
+                random_state=self.random_state,
+                **options,
+            )
+            model, beliefs = learned.model, learned.beliefs
+        doubtful = self.candidates[near[_doubted(beliefs, places, near)]].tolist()
+        r1, r0 = people.mean_rates
+        return Lesson(
+            model,
+            self._score(model, answered),
+            float(np.clip((1 - r1 + r0) / 2, 0.0, 0.45)),
+            doubtful,
+            worth=Worth(people),
+            doubts=Doubts.of(here, rows[inside], places, numbers, beliefs),
+        )
+
+    def _score(self, model: Any, answered: Ints) -> Scores:
+        """Give the majority its name, and return what the model says of candidates."""
         self._name(model)
         proba = model.predict_proba(take_rows(self.X, self.candidates))
-        scores = Scores.of(
-            np.asarray(on_host(proba)), self.features, np.unique(answered)
-        )
-        return Lesson(model, scores, noise, doubtful)
+        return Scores.of(np.asarray(on_host(proba)), self.features, np.unique(answered))
 
-    def _fit(self, pairs: Pairs, said: Floats) -> Any:
+    def _fit(
+        self, pairs: Pairs, said: Floats, annotators: Sequence[str | None] | None = None
+    ) -> Any:
         model = PairClassifier(
             n_classes=self.n_classes,
             noise=self.noise,
             classes=self.classes,
             random_state=self.random_state,
         )
-        return model.fit(pairs, said, shaping=self._some(_SHAPING))
+        who = None if annotators is None else np.array(annotators, dtype=object)
+        return model.fit(pairs, said, shaping=self._some(_SHAPING), annotators=who)
 
     @property
     def _n_classes(self) -> int | None:

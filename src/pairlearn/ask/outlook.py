@@ -178,6 +178,35 @@ class Outlook:
         first = int(np.argmax(gain >= top - _ALIKE * abs(top)))
         return int(self._rows[first])
 
+    def moments(self, places: Ints) -> tuple[Floats, Floats]:
+        """Return v and c of any candidates, with the points that are out let in.
+
+        Parameters
+        ----------
+        places : ndarray of int
+            Candidates.
+
+        Returns
+        -------
+        variance, influence : ndarray
+
+        Examples
+        --------
+        >>> from pairlearn.ask.scores import Scores
+        >>> Z = np.repeat(np.eye(2), 2, axis=0)
+        >>> outlook = Outlook(Scores.before(Z, 2), Z)
+        >>> _ = outlook.best(np.array([0]))
+        >>> outlook.moments(np.array([1, 3]))[0].round(2)
+        array([0.8, 1. ])
+        """
+        S, SGS = self.scores.S, self.scores.SGS
+        if self._closed is not None:
+            S, SGS = self._S, self._SGS
+        elif self._early is not None:
+            S, SGS = self._base
+        Z = self.Z[places]
+        return np.einsum("ij,ij->i", Z @ S, Z), np.einsum("ij,ij->i", Z @ SGS, Z)
+
     def _fold(self, early: Ints) -> None:
         """Compute all candidates again, with the points that are out for long."""
         scores, Z = self.scores, self.Z

@@ -42,8 +42,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, inv
 
 from pairlearn.data.containers import take_rows
-from pairlearn.models.auto.columns import ColumnView
-from pairlearn.models.auto.ensemble import chunks
+from pairlearn.models.auto.columns import ColumnView, chunks
 from pairlearn.models.auto.kernels import FeatureMap, Kernel
 
 if TYPE_CHECKING:

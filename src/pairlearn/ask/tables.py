@@ -21,6 +21,9 @@ __all__ = ["begin_interview", "encode", "noise_to_learn_with"]
 def encode(points: Points) -> Floats:
     """Return points as numbers, by the encoder that `pairlearn fit` uses.
 
+    Texts become a few numbers each, their leading principal coordinates: which points
+    are near to each other decides what is asked.
+
     Parameters
     ----------
     points : Points
@@ -32,7 +35,7 @@ def encode(points: Points) -> Floats:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return np.asarray(points.make_encoder().fit_transform(points.frame))
+        return np.asarray(points.make_encoder(parts=()).fit_transform(points.frame))
 
 
 def begin_interview(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import pairlearn
 from pairlearn.cli import commands
 from pairlearn.cli.ask import ask
 from pairlearn.cli.datasets import datasets
 from pairlearn.cli.exits import code_of, end, reporting_errors
-from pairlearn.cli.label import label
+from pairlearn.cli.export import export
+from pairlearn.cli.label_group import label_app
 from pairlearn.cli.plan import plan
 
 if TYPE_CHECKING:
@@ -56,7 +58,18 @@ TABLES = "From answers to predictions"
 BEFORE = "Before you begin"
 PAPER = "The paper and its method"
 
+
+class _InOrder(TyperGroup):
+    """Commands in the order in which one needs them, groups of commands among them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return their names."""
+        names = [name for name in super().list_commands(ctx) if name != "label"]
+        return [*names[: names.index("ask")], "label", *names[names.index("ask") :]]
+
+
 app = typer.Typer(
+    cls=_InOrder,
     help=INTRODUCTION,
     no_args_is_help=True,
     add_completion=True,
@@ -66,13 +79,19 @@ app = typer.Typer(
 )
 for _command_before in (datasets, plan, commands.check):
     app.command(rich_help_panel=BEFORE)(_command_before)
+app.add_typer(
+    label_app,
+    name="label",
+    short_help="Answer questions on a page in the browser, one key per answer.",
+    rich_help_panel=TABLES,
+)
 for _command_on_tables in (
-    label,
     ask,
     commands.fit,
     commands.predict,
     commands.certify,
     commands.explain,
+    export,
 ):
     app.command(rich_help_panel=TABLES)(_command_on_tables)
 

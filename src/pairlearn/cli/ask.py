@@ -186,8 +186,10 @@ def ask(
 
         with Progress(quiet=quiet) as progress:
             progress.step("starting")
+            from pairlearn.cli.describing import counting
             from pairlearn.cli.questions import AskOptions, ask_tables, write_questions
 
+            reading["step"] = counting(progress.step)
             found = ask_tables(
                 points, given, reading, AskOptions(**wanted), progress.step
             )
@@ -294,7 +296,7 @@ def _options_to_keep(
 ) -> list[str]:
     """Return the options that the next commands need as well."""
     kept = []
-    for name in ("id", "left", "right", "answer", "first_row"):
+    for name in ("id", "left", "right", "answer", "first_row", "embed"):
         if reading[name] is not None:
             kept += [f"--{name.replace('_', '-')}", str(reading[name])]
     kept += ["--skip-unknown"] if reading["skip_unknown"] else []

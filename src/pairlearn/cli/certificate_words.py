@@ -10,10 +10,15 @@ if TYPE_CHECKING:
     from pairlearn.trust.kinds_certificate import KindsCertificate
 
 __all__ = ["error_line", "group_rows", "kinds_caveats", "kinds_source_line"]
-__all__ += ["lopsided_group", "one_group_line", "source_line"]
+__all__ += ["lopsided_group", "one_group_line", "source_line", "useless"]
 
 # From this share of the points in one group on, there is no second group to speak of.
 LOPSIDED = 0.98
+# A model must err less often than this share of what one group for all would give; and
+# less often than this, where that is not known.
+_BETTER, _GUESSING = 0.9, 0.4
+# If the error may be as large as this, the model may know nothing.
+_CHANCE = 0.45
 
 
 def error_line(certificate: Certificate) -> str:
@@ -164,3 +169,47 @@ def lopsided_group(summary: FitSummary) -> str | None:
         f"No second group was found: the model puts {share:.1%} of the points into "
         f"{largest}."
     )
+
+
+def useless(summary: FitSummary) -> str | None:
+    """Return a sentence if the model is no better than chance, as far as is known.
+
+    For two kinds: its error is about that of one group for all points, or of guessing.
+    For more: it contradicts about as many answers as saying the same of all pairs.
+    """
+    why = (
+        "The columns do not tell what the answers are about, or there are too few "
+        "answers. Add columns that have to do with the question, or more answers; do "
+        "not use this model."
+    )
+    certificate, one_group = summary.certificate, summary.one_group_error
+    if lopsided_group(summary) is not None:
+        return None  # which is told already
+    if len(summary.classes) == 2 and certificate is not None:
+        error = certificate.clustering_error
+        # The interval if every answer is right, which is the narrower one.
+        high = (certificate.bolder_interval or certificate.clustering_interval)[1]
+        compared = None
+        if one_group is not None and error >= _BETTER * one_group and one_group > 0.02:
+            compared = f"one group for all points errs on about {one_group:.0%}"
+        elif error >= _GUESSING:
+            compared = "guessing errs on 50%"
+        if compared is not None:
+            said = f"its error is about {error:.0%}, and {compared}"
+            return f"This model has learned nothing: {said}. {why}"
+        if high >= _CHANCE:
+            return (
+                "Nothing shows that this model is better than chance: its error may be "
+                f"anything up to {high:.0%}. {why}"
+            )
+    told = summary.answer_error
+    if len(summary.classes) > 2 and told is not None:
+        n_same = int((summary.t > 0).sum())
+        blind = min(n_same, len(summary.t) - n_same) / max(1, len(summary.t))
+        error = told.n_wrong / told.n_pairs
+        if error >= _BETTER * blind and blind > 0.02:
+            return (
+                f"This model has learned nothing: it contradicts {error:.0%} of the "
+                f"answers kept aside, and one answer for all pairs {blind:.0%}. {why}"
+            )
+    return None

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pairlearn.cli.describing import ForModel
+from pairlearn.cli.errors_before import error_before
 from pairlearn.cli.judging import (
     BY_NATURE,
     assumed_noise,
@@ -29,6 +31,7 @@ from pairlearn.cli.training_points import (
 from pairlearn.data.graph import disjoint_pairs, shuffled
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
+from pairlearn.files.tables.encoders.texts import without_words
 from pairlearn.files.tables.errors import TableError
 from pairlearn.trust.certify import how_many_kinds, weigh_all
 from pairlearn.trust.kept_pairs import LEAST_KEPT
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pairlearn.cli.errors_before import Was
     from pairlearn.cli.training_points import EqualRows, KnownPoints
     from pairlearn.data.types import Bools, Floats, Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
@@ -90,6 +94,8 @@ class Certified:
         Whether the pairs may be random within groups only.
     audited : bool
         Whether the pairs are audits of `pairlearn ask`.
+    was : Was or None
+        The error as it was known when the model was made.
     """
 
     certificate: Certificate | KindsCertificate
@@ -99,6 +105,7 @@ class Certified:
     one_group_error: float | None = None
     within_groups: bool = False
     audited: bool = False
+    was: Was | None = None
 
 
 def certify_tables(
@@ -189,7 +196,8 @@ def certify_answers(
         confidence = live_confidence(confidence, n_looks)
     notes = answered.notes
     table = answered.points.table
-    frame = frame_for_model(table, wanted_columns(model, about))
+    for_model = ForModel(about, answered.points.embed, answered.points.step)
+    frame = frame_for_model(for_model(table), wanted_columns(model, about))
     everything, t = answered.with_unsure
     given = Pairs(frame, everything.index)
     known, equal = _known(model, about, answered, given)
@@ -272,6 +280,7 @@ def certify_answers(
         None if several else one_group_error(answered, assumed),
         within_groups,
         answered.marks is not None and answered.marks.marked,
+        error_before(about),
     )
 
 
@@ -392,4 +401,5 @@ def _nothing_left(known: KnownPoints, seen: Bools, n_pairs: int) -> str:
 def _encoded(model: Any, table: Table, frame: Any) -> Floats:
     """Return points as numbers; refuse cells that are not what they once were."""
     with placing_errors(table), warnings_as_notes([]):
-        return np.asarray(model[0].transform(frame), dtype=float)
+        encoder = model[0].transformer_
+        return without_words(encoder.transform(frame), encoder)

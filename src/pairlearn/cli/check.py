@@ -10,6 +10,7 @@ import numpy as np
 from pairlearn.cli.judging import kinds_evidence, more_than_two_kinds
 from pairlearn.cli.near_duplicates import note_on_near_duplicates
 from pairlearn.cli.people import people_of
+from pairlearn.cli.suspicious import rank_answers, write_suspicious
 from pairlearn.data.cycles import ManyKindsContradictions
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import read_answers
@@ -51,6 +52,8 @@ class Checked:
         Those who answered; None if no column names them.
     to_settle : list of str
         The first pairs about which answers disagree, with their lines.
+    n_doubtful : int or None
+        How many answers are likelier wrong than right; None if nobody asked.
     """
 
     answered: AnsweredPairs
@@ -62,6 +65,7 @@ class Checked:
     many_kinds: bool = False
     people: People | None = None
     to_settle: list[str] = field(default_factory=list)
+    n_doubtful: int | None = None
 
 
 def check_tables(
@@ -70,6 +74,8 @@ def check_tables(
     reading: Mapping[str, Any],
     *,
     most: int = 10,
+    suspicious: Path | None = None,
+    seed: int = 0,
 ) -> Checked:
     """Look at a table of points and at answers about pairs of them.
 
@@ -81,6 +87,10 @@ def check_tables(
         How they are to be read: arguments of `read_answers`.
     most : int
         How many contradictions to show, and how many disagreements.
+    suspicious : Path or None
+        Where to write which answers may be wrong; None: nowhere.
+    seed : int
+        Seed for the models that find them.
 
     Returns
     -------
@@ -152,9 +162,10 @@ def check_tables(
         )
     else:
         contradictions = "0 between pairs"
+    least = least_kinds(given, t) if many else None
     likely = [
         ("kinds", "more than two are likely, see the notes"),
-        ("", least_kinds(given, t).in_words()),
+        ("", "" if least is None else least.in_words()),
     ]
     facts = [
         *(likely if many else []),
@@ -190,6 +201,12 @@ def check_tables(
     notes = answered.notes + [column.note for column in columns if column.note]
     notes += [] if problem is None else [f"{problem}; pairlearn fit finds how many"]
     notes += note_on_near_duplicates(answered)
+    n_doubtful = None
+    if suspicious is not None:
+        n_kinds = 2 if least is None else max(3, least.by_points, least.by_share)
+        ranked = rank_answers(answered, seed, n_kinds)
+        write_suspicious(ranked, answered, suspicious)
+        n_doubtful = int(np.sum(ranked.suspicion > 0.5))
     people = people_of(answered, audits_apart=False)
     notes += [] if answered.said is None else answered.said.people.notes
     return Checked(
@@ -202,4 +219,5 @@ def check_tables(
         many,
         people,
         [] if people is None else people.to_settle(most),
+        n_doubtful,
     )

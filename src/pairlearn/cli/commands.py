@@ -56,6 +56,18 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OLD.skops",
+            help="An older model of the same points: the groups keep the names that "
+            "they have there, and it is told where groups have changed.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            show_default=False,
+        ),
+    ] = None,
     majority: Annotated[
         str | None,
         typer.Option(
@@ -136,6 +148,7 @@ def fit(
         read = (points, *pairs, *reading["key"])
         read += () if labels is None else (labels,)
         check_output(out, "--out", (".skops",), read)
+        read += () if like is None else (like,)
         if report is not None:
             check_output(report, "--report", (".html", ".htm"), read)
             if report.resolve() == out.resolve():
@@ -149,13 +162,14 @@ def fit(
         rate = options.noise_rates(noise)
         with Progress(quiet=quiet) as progress:
             progress.step("starting")
+            from pairlearn.cli.describing import counting
             from pairlearn.cli.fit import FitOptions, fit_tables
             from pairlearn.cli.quick_imports import import_skops
 
             summary, about = fit_tables(
                 points,
                 pairs,
-                reading,
+                reading | {"step": counting(progress.step)},
                 FitOptions(
                     names,
                     largest,
@@ -167,6 +181,7 @@ def fit(
                     before=out,
                     kinds=n_kinds,
                     labels=labels,
+                    like=like,
                     unlabeled=unlabeled,
                 ),
                 progress.step,
@@ -196,15 +211,20 @@ def predict(
         ),
     ],
     id: options.Id = None,  # noqa: A002 - the user's word for it
+    delimiter: options.Delimiter = None,
+    embed: options.Embed = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Predict the class of each point of a table, with probabilities.
 
     The table needs the columns that the model was trained with, in any
     order; other columns are ignored. It is read in parts, so it may be larger
-    than memory. OUT has one row per point: its id, its class, and the
-    probability of each class. Ids are written as they are, even if they
-    begin with = or @, which a spreadsheet would read as a formula.
+    than memory. A model made with --embed needs the option again only if it
+    names a function of your own, or something that must be downloaded.
+
+    OUT has one row per point: its id, its class, and the probability of each
+    class. Ids are written as they are, even if they begin with = or @, which a
+    spreadsheet would read as a formula.
 
     Example:
 
@@ -220,7 +240,14 @@ def predict(
             from pairlearn.cli.predict import predict_table
 
             found = predict_table(
-                fitted, about, points, out, id=id, step=progress.points
+                fitted,
+                about,
+                points,
+                out,
+                id=id,
+                step=progress.points,
+                delimiter=delimiter,
+                embed=embed,
             )
             written.append(out)
         found.notes = notes + found.notes
@@ -303,13 +330,15 @@ def certify(
         with Progress(quiet=quiet) as progress:
             fitted, about, notes = _load(model, progress)
             from pairlearn.cli.certify import certify_tables
+            from pairlearn.cli.describing import counting
 
+            reading["step"] = counting(progress.step)
             if reading["id"] is None and about.get("id") is not None:
-                reading["id"] = _if_column(points, about["id"])
+                reading["id"] = _if_column(points, about["id"], reading)
             elif reading["id"] is None and reading["first_row"] is None:
                 reading["first_row"] = about.get("first row")
             if reading["group"] is None and about.get("group") is not None:
-                reading["group"] = _if_column(points, about["group"])
+                reading["group"] = _if_column(points, about["group"], reading)
             progress.step("counting disagreements")
             found = certify_tables(
                 fitted,
@@ -338,17 +367,21 @@ def explain(
         options.table_file(
             "[POINTS]",
             "Points to measure the importance with; by default, as fit measured it.",
+            folder=True,
         ),
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many columns to list.")] = 30,
+    embed: options.Embed = None,
     seed: options.Seed = 0,
+    delimiter: options.Delimiter = None,
 ) -> None:
     """List the columns that matter most to a model.
 
     The importance of a column is the share of points that change class when
     its values are shuffled among the points. If two columns say much the
-    same, each can replace the other, and both look less important. A linear
-    model also shows its weights.
+    same, each can replace the other, and both look less important. Of texts,
+    the words are told that set each group apart. A linear model also shows
+    its weights.
 
     Example:
 
@@ -361,19 +394,28 @@ def explain(
             show_digest,
             show_importance,
             show_notes,
+            show_words,
         )
 
         with Progress() as progress:
             fitted, about, notes = _load(model, progress)
-            from pairlearn.cli.explain import changes_of_side, weights_of
+            from pairlearn.cli.explain import (
+                changes_of_side,
+                stored_words,
+                text_columns,
+                weights_of,
+                words_of_groups,
+            )
 
             weights, shares = weights_of(fitted), None
+            words = stored_words(about)
             if points is not None:
                 from pairlearn.cli.predict import points_for_model
 
                 progress.step("shuffling columns")
-                frame = points_for_model(fitted, about, points)
+                frame = points_for_model(fitted, about, points, delimiter, embed)
                 shares = changes_of_side(fitted, frame, seed)
+                words = words_of_groups(fitted, frame, text_columns(about), seed)
             elif about.get("importance"):
                 shares = [(str(name), float(x)) for name, x in about["importance"]]
         show_notes(notes, error=True)
@@ -390,6 +432,7 @@ def explain(
             positive = str(fitted.classes_[-1])
             what = f"Weights; a positive weight speaks for class {positive}:"
             show_importance(weights, what, share=False, most=most)
+        show_words(words)
         show_digest(digest_of(model))
 
 
@@ -409,6 +452,16 @@ def check(
             min=0, help="How many contradictions to show, and how many disagreements."
         ),
     ] = 5,
+    suspicious: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Also write all answers with the ids of their points, those that are "
+            "likeliest wrong first.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: options.Seed = 0,
     *,
     reading: dict[str, Any],
 ) -> None:
@@ -418,21 +471,33 @@ def check(
     then a and c are the same, since there are two classes. So some answers
     follow from others, and some contradict each other. If a column says who
     answered (annotator, who, worker, user), it also tells how far people
-    agree, and which pairs they should settle. Nothing is written.
+    agree, and which pairs they should settle. Nothing is written, unless
+    --suspicious names a file for the answers that may be wrong.
 
     Example:
 
         pairlearn check points.csv pairs.csv
     """
-    with reporting_errors():
-        from pairlearn.cli.show import Progress, show_checked
+    with reporting_errors() as written:
+        from pairlearn.cli.outputs import check_output
+        from pairlearn.cli.show import Progress, show_checked, show_suspicious
 
+        if suspicious is not None:
+            read = (points, *pairs, *reading["key"])
+            check_output(suspicious, "--suspicious", (".csv", ".tsv"), read)
         with Progress() as progress:
             progress.step("reading the tables")
             from pairlearn.cli.check import check_tables
+            from pairlearn.cli.describing import counting
 
-            found = check_tables(points, pairs, reading, most=most)
+            reading["step"] = counting(progress.step)
+            found = check_tables(
+                points, pairs, reading, most=most, suspicious=suspicious, seed=seed
+            )
+            written += [] if suspicious is None else [suspicious]
         show_checked(found)
+        if suspicious is not None:
+            show_suspicious(found.n_doubtful or 0, len(found.answered), suspicious)
     if strict and (found.n_contradictions or found.answered.n_disagreeing):
         typer.echo(
             f"--strict: {found.n_contradictions:,} contradictions between pairs, "
@@ -459,8 +524,9 @@ def _load(path: Path, progress: Any) -> tuple[Any, dict[str, Any], list[str]]:
     return model, about if isinstance(about, dict) else {}, notes
 
 
-def _if_column(path: Path, name: str) -> str | None:
+def _if_column(path: Path, name: str, reading: dict[str, Any]) -> str | None:
     """Return the name of the id column if the table has it."""
     from pairlearn.files.tables.reading import read_chunks
 
-    return name if name in next(iter(read_chunks(path))).columns else None
+    first = next(iter(read_chunks(path, delimiter=reading["delimiter"])))
+    return name if name in first.columns else None

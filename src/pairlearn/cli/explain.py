@@ -1,4 +1,4 @@
-"""`pairlearn explain`: which columns a model goes by."""
+"""`pairlearn explain`: which columns a model goes by, and which words."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-__all__ = ["changes_of_side", "weights_of"]
+from pairlearn.files.tables.encoders.texts import texts_of
+from pairlearn.trust.telling_words import telling_words
+
+__all__ = ["changes_of_side", "stored_words", "text_columns"]
+__all__ += ["weights_of", "words_of_groups"]
 
 # Points that are looked at in all; a model scores about ten thousand in a second.
 _BUDGET = 20_000
 _MOST_POINTS = 500
 _MOST_COLUMNS = 400
 _BATCH = 5000
+# Points whose words are looked at, and words of each group.
+_TEXTS, _WORDS = 1000, 12
 
 
 def changes_of_side(
@@ -65,6 +71,64 @@ def changes_of_side(
         changed += moved.mean(axis=1).tolist()
     order = np.argsort(-np.array(changed), kind="stable")
     return [(str(names[k]), changed[k]) for k in order]
+
+
+def words_of_groups(
+    model: Any, frame: Any, columns: list[str], random_state: int = 0
+) -> dict[str, list[tuple[str, float, float]]]:
+    """Return the words by which the texts of each group differ from the others.
+
+    Parameters
+    ----------
+    model : Pipeline
+        A fitted model of points in a frame.
+    frame : pandas.DataFrame
+        Points.
+    columns : list of str
+        The columns that hold texts.
+    random_state : int
+        Seed of the points that are looked at.
+
+    Returns
+    -------
+    dict
+        By group, ("column: word", share of its texts that hold the word, share of the
+        others), the most telling first. Empty if there are no texts.
+    """
+    if not columns or len(frame) < 2:
+        return {}
+    rng = check_random_state(random_state)
+    points = frame.iloc[np.sort(rng.permutation(len(frame))[:_TEXTS])]
+    classes = model.classes_.tolist()
+    predicted = np.asarray(model.predict(points))
+    group = np.array([classes.index(name) for name in predicted.tolist()])
+    found: dict[str, list[tuple[float, str, float, float]]] = {
+        str(name): [] for name in classes
+    }
+    for column in columns:
+        words = telling_words(texts_of(points[column]), group, len(classes), _WORDS)
+        for name, some in zip(found, words, strict=True):
+            found[name] += [
+                (each.strength, f"{column}: {each.word}", each.inside, each.outside)
+                for each in some
+            ]
+    return {
+        name: [row[1:] for row in sorted(some, key=lambda row: -row[0])[:_WORDS]]
+        for name, some in found.items()
+    }
+
+
+def text_columns(about: dict[str, Any]) -> list[str]:
+    """Return the columns of free text, by what is stored beside a model."""
+    return [name for name, kind, *_ in about.get("columns") or () if kind == "text"]
+
+
+def stored_words(about: dict[str, Any]) -> dict[str, list[tuple[str, float, float]]]:
+    """Return the words of each group, by what is stored beside a model."""
+    return {
+        str(group): [(str(name), float(p), float(q)) for name, p, q in rows]
+        for group, rows in (about.get("words") or {}).items()
+    }
 
 
 def weights_of(model: Any) -> list[tuple[str, float]] | None:

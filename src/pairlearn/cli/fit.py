@@ -13,7 +13,9 @@ from sklearn.utils import check_random_state
 import pairlearn
 from pairlearn.cli.audited import judge_by_audits, notes_on_purposes
 from pairlearn.cli.certificate_words import LOPSIDED
-from pairlearn.cli.explain import changes_of_side
+from pairlearn.cli.dates import leave_out_idle_dates
+from pairlearn.cli.errors_before import short_of
+from pairlearn.cli.explain import changes_of_side, words_of_groups
 from pairlearn.cli.judging import (
     assumed_noise,
     doubts_two_kinds,
@@ -22,23 +24,28 @@ from pairlearn.cli.judging import (
     one_group_error,
     warnings_as_notes,
 )
+from pairlearn.cli.kept_names import name_groups_of
+from pairlearn.cli.looks import looks_of
 from pairlearn.cli.measuring import measure, measure_kept
-from pairlearn.cli.naming import letters, name_by_labels, names_as_before, rename
-from pairlearn.cli.other_points import encode_as, find_other_points
+from pairlearn.cli.naming import letters, rename
+from pairlearn.cli.other_points import find_other_points
 from pairlearn.cli.people import people_of
 from pairlearn.cli.people_rates import RowsOfPeople, notes_on_people, told_anew
 from pairlearn.cli.several_kinds import judge_several
 from pairlearn.cli.summary import FitSummary
+from pairlearn.cli.suspicious import rank_answers
 from pairlearn.cli.training_points import (
     groups_at,
     ids_at,
     make_fingerprints,
 )
 from pairlearn.data.cycles import in_contradictory_cycle
+from pairlearn.data.databases import called
 from pairlearn.files.tables.answered_pairs import read_answers
+from pairlearn.files.tables.encoders.texts import text_blocks, without_words
 from pairlearn.files.tables.errors import TableError
 from pairlearn.models.auto import PairClassifier
-from pairlearn.models.compose import make_pair_pipeline
+from pairlearn.models.compose import OnPoints, make_pair_pipeline
 from pairlearn.trust.kept_pairs import keep_aside
 from pairlearn.trust.noise import RIGHT, Noise, as_noise, rates_of
 
@@ -88,6 +95,8 @@ class FitOptions:
         say how many, too.
     labels : Path or None
         A table of points whose class is known, which names the groups.
+    like : Path or None
+        An older model, whose names the groups keep.
     """
 
     classes: tuple[str, ...] | None = None
@@ -101,6 +110,7 @@ class FitOptions:
     unlabeled: bool = False
     kinds: int | str = "auto"
     labels: Path | None = None
+    like: Path | None = None
 
     @property
     def n_kinds(self) -> int | str:
@@ -143,17 +153,20 @@ def fit_tables(
     if chosen:
         # Pairs that were chosen cannot judge a model, so none is kept aside for that.
         options = replace(options, holdout=0)
-    given, t, notes = answered.pairs, answered.t, answered.notes
+    notes = answered.notes
     place = len(notes)
     rng = check_random_state(options.seed)
     not_kept, kept = _split(answered, options, rng)
     trained = not_kept[not_kept < len(answered)]
-    others = np.arange(0)
-    if options.unlabeled:
-        others = find_other_points(answered, kept, rng)
     two_kinds = options.n_kinds == 2 or (
         options.n_kinds == "auto" and not _speaks_for_more(answered, options)
     )
+    least = options.n_kinds if isinstance(options.n_kinds, int) else 3 - two_kinds
+    notes += leave_out_idle_dates(answered, trained, least, options.seed)
+    given, t = answered.pairs, answered.t
+    others = np.arange(0)
+    if options.unlabeled:
+        others = find_other_points(answered, kept, rng)
     rates, known = "auto", None
     rows = None
     if options.noise == "auto":
@@ -169,12 +182,9 @@ def fit_tables(
     model = _learn(answered, trained, rates, options, others, rows)
     classes = tuple(model[-1].classes_.tolist())
     notes[place:place] = notes_about_answers(answered, len(classes), options)
-    notes += names_as_before(
-        model, given.X, options.before, may_change=options.classes is None
-    )
-    if options.labels is not None:
-        notes += name_by_labels(model, options.labels, answered.points)
-        classes = tuple(model[-1].classes_.tolist())
+    named = name_groups_of(model, answered.points, options, files, reading)
+    notes += named.notes
+    classes = tuple(model[-1].classes_.tolist())
     if options.forget:
         # What Python's `certify` would know the points by.
         del model[-1]._training_points
@@ -210,10 +220,12 @@ def fit_tables(
     shares = _shares(model, given.X, rng)
     notes += _notes_about_model(model, shares, certificate, options)
     importance = changes_of_side(model, given.X, options.seed)
+    texts = [c.name for c in answered.points.columns if c.kind == "text"]
+    words = words_of_groups(model, given.X, texts, options.seed)
     suspicious = None
     if options.suspicious and max(shares.values()) <= LOPSIDED:
         step("looking for suspicious answers")
-        suspicious = _suspicious(answered, options.seed, len(classes))
+        suspicious = rank_answers(answered, options.seed, len(classes))
     people = people_of(answered, audits_apart=True)
     summary = FitSummary(
         model=model,
@@ -229,11 +241,12 @@ def fit_tables(
         columns=[(column.name, _how(column)) for column in answered.points.columns],
         source={
             "points": points.name,
-            "pairs": " and ".join(file.name for file in files),
+            "pairs": " and ".join(map(called, files)),
         },
         seconds=time.perf_counter() - start,
         classes=classes,
         importance=importance,
+        words=words,
         version=pairlearn.__version__,
         majority=options.majority,
         shares=shares,
@@ -242,8 +255,7 @@ def fit_tables(
         answer_error=answer_error,
         kinds_certificate=kinds_certificate,
         # Of several groups, only labelled points tell which is which.
-        named=options.labels is not None
-        or (options.classes is not None and len(classes) == 2),
+        named=named.by_points or (options.classes is not None and len(classes) == 2),
         chosen=chosen,
         n_audits=0 if audits is None else len(audits) + len(audits.unsure),
         people=None if people is None else people.report,
@@ -262,7 +274,7 @@ def _read(
     """Read the tables, and refuse answers of one kind."""
     answered = read_answers(points, pairs, **reading)
     answered.notes += [c.note for c in answered.points.columns if c.note]
-    t, name = answered.t, " and ".join(file.name for file in pairs)
+    t, name = answered.t, " and ".join(map(called, pairs))
     if not len(t) and answered.audits is not None:
         raise TableError(
             f"{name} holds {len(answered.audits)} answered audit(s), and no answer to "
@@ -322,28 +334,30 @@ def _learn(
 
     Where it is known who answered, it learns from all rows about these pairs.
     """
-    model = make_pair_pipeline(
-        answered.points.make_encoder(),
-        PairClassifier(
-            n_classes=options.n_kinds,
-            classes=options.classes,
-            majority=options.majority,
-            noise=noise,
-            random_state=options.seed,
-        ),
+    encoder = OnPoints(answered.points.make_encoder())
+    classifier = PairClassifier(
+        n_classes=options.n_kinds,
+        classes=options.classes,
+        majority=options.majority,
+        noise=noise,
+        random_state=options.seed,
     )
     more: dict[str, Any] = {}
     pairs, t = answered.pairs[trained], answered.t[trained]
     if rows is not None:
         pairs, t = rows.pairs, rows.t
-        more["pairclassifier__annotators"] = rows.names
+        more["annotators"] = rows.names
     if answered.points.group_column is not None:
         names = np.array(answered.points.group_names, dtype=object)
-        more["pairclassifier__groups"] = names[pairs.index]
-    if len(others):
-        more["pairclassifier__unlabeled"] = encode_as(answered, pairs, others)
+        more["groups"] = names[pairs.index]
     with warnings_as_notes(answered.notes):
-        model.fit(pairs, t, **more)
+        encoded = encoder.fit_transform(pairs)
+        if len(others):
+            more["unlabeled"] = encoder.transform(answered.pairs.X.iloc[others])
+        # Which columns are the words of a text shows when the words are known.
+        blocks = text_blocks(encoder.transformer_)
+        classifier.fit(encoded, t, blocks=blocks, **more)
+    model = make_pair_pipeline(encoder, classifier)
     if options.classes is None:
         rename(model, letters(model[-1].n_classes_))
     return model
@@ -438,21 +452,6 @@ def _notes_about_model(
     return notes
 
 
-def _suspicious(answered: AnsweredPairs, seed: int, n_kinds: int) -> Any:
-    """Rank the answers by a linear model, which is made in a moment, for each fold."""
-    from sklearn.preprocessing import StandardScaler
-
-    from pairlearn import MCLClassifier, suspicious_answers
-
-    linear = make_pair_pipeline(
-        answered.points.make_encoder(),
-        StandardScaler(),
-        MCLClassifier(n_classes=n_kinds, random_state=seed),
-    )
-    with warnings_as_notes([]):
-        return suspicious_answers(linear, answered.pairs, answered.t, random_state=seed)
-
-
 def _how(column: Column) -> str:
     return f"left out: {column.how}" if column.kind == "left out" else column.how
 
@@ -466,6 +465,7 @@ def about(
 ) -> dict[str, Any]:
     """Return what is stored beside a model, for the commands that use it."""
     points, certificate = answered.points, summary.certificate
+    words = summary.words
     # Unsure pairs that were not kept aside are no fresh ones either: if certify counted
     # them, but not the sure ones beside them, most of its pairs might be unsure.
     rows = np.union1d(answered.with_unsure[0][not_kept].used_points(), others)
@@ -490,6 +490,9 @@ def about(
             if certificate.bolder_interval is None
             else list(certificate.bolder_interval),
         },
+        "kinds certificate": None
+        if summary.kinds_certificate is None
+        else short_of(summary.kinds_certificate),
         "answer error": None
         if summary.answer_error is None
         else asdict(summary.answer_error)
@@ -497,7 +500,9 @@ def about(
         "importance": None
         if summary.importance is None
         else [[name, share] for name, share in summary.importance],
+        "words": {name: [list(row) for row in rows] for name, rows in words.items()},
         "source": summary.source,
+        "looks": None if options.forget else looks_of(points),
         "seen": None
         if options.forget
         else _fingerprint(summary.model, points, rows, options),
@@ -508,10 +513,12 @@ def _fingerprint(
     model: Any, points: Points, rows: Ints, options: FitOptions
 ) -> dict[str, Any]:
     """Return fingerprints of the points that the model learnt from."""
-    encoded = np.asarray(model[0].transform(points.frame.iloc[rows]))
+    encoder = model[0].transformer_
+    encoded = without_words(encoder.transform(points.frame.iloc[rows]), encoder)
     # Not whether there is a page, or was a model before: that makes no other model.
     # The points say what was seen, as far as it is stored.
     secret = asdict(options) | {"suspicious": None, "before": None, "labels": None}
+    del secret["like"]
     del secret["unlabeled"]
     groups = groups_at(points, rows)
     return make_fingerprints(encoded, ids_at(points, rows), secret, groups)

@@ -13,9 +13,10 @@ import typer
 
 from pairlearn.cli import options
 from pairlearn.cli.exits import reporting_errors
+from pairlearn.files.tables.delimiters import delimiter_named
 from pairlearn.files.tables.errors import OptionError, TableError
 
-__all__ = ["label"]
+__all__ = ["label", "proper_option"]
 
 
 def _of_server(what: str, *names: str, **more: Any) -> Any:
@@ -31,6 +32,18 @@ def label(
             help="Where answers are kept. If it is there, it is continued.",
             show_default="beside POINTS, as POINTS.answers.sqlite",
             dir_okay=False,
+        ),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A PostgreSQL database for the answers instead of a file, such as "
+            "postgresql+psycopg://user@host/name. Several of these commands may share "
+            "it. A password may stand in PGPASSWORD, or in ~/.pgpass.",
+            envvar="PAIRLEARN_DATABASE",
+            show_envvar=False,
+            show_default="a file",
         ),
     ] = None,
     name: Annotated[
@@ -127,18 +140,28 @@ def label(
             "--behind-proxy",
         ),
     ] = False,
+    new_links: Annotated[
+        bool,
+        _of_server(
+            "Make all links from before invalid, also yours, and print new ones.",
+            "--new-links",
+        ),
+    ] = False,
     no_browser: Annotated[
         bool, _of_server("Do not open the page in a browser.", "--no-browser")
     ] = False,
     id: options.Id = None,  # noqa: A002 - the user's word for it
     first_row: options.FirstRow = None,
+    delimiter: options.Delimiter = None,
+    embed: options.Embed = None,
 ) -> None:
     """Answer questions on a page in the browser, one key per answer.
 
     It shows two points side by side: are they of the same kind, or different?
     Questions are chosen so that few answers teach much; meanwhile the model
     learns, and tells how good it is. Everything is kept in one file, answer by
-    answer. Stop with Ctrl+C, and go on later with the same command.
+    answer, or in a database that a team shares (--database). Stop with Ctrl+C,
+    and go on later with the same command.
 
     Nothing leaves this machine. Others can take part if you invite them by
     name and listen at an address that they can reach (--host).
@@ -148,42 +171,73 @@ def label(
         pairlearn label points.csv
 
         pairlearn fit points.csv points.answers.sqlite -o model.skops
+
+    Further commands, each with a help text: pairlearn label trail tells who
+    did what; pairlearn label export and pairlearn label import copy all that
+    is kept from one place to another. (A table of points of such a name is
+    given as ./export.)
     """
     with reporting_errors():
         _need_extra()
         given: dict[str, Any] = {"id": id, "first_row": first_row, "seed": seed}
-        given |= {"audits": audits, "strategy": strategy}
+        given |= {"audits": audits, "strategy": strategy, "embed": embed}
+        given["delimiter"] = delimiter_named(delimiter)
         if kinds is not None:
             given["kinds"] = options.kinds(kinds)
         given = {option: value for option, value in given.items() if value is not None}
         if noise is not None:
             given["noise"] = _rates(options.noise_rates(noise))
-        if answers is None:
-            answers = points.with_name(f"{points.stem}.answers.sqlite")
-        if answers.suffix.lower() != ".sqlite":
-            raise OptionError(f"--answers {answers} must end in .sqlite")
-        if not answers.parent.is_dir():
-            raise TableError(f"there is no folder {answers.parent} for {answers.name}")
+        where = _where(points, answers, database)
         from pairlearn.cli.labelling import Wanted, label_points
 
+        invited = [proper_option(each, "--invite") for each in invite or ()]
         label_points(
             Wanted(
                 points=points,
-                answers=answers,
+                answers=where,
                 given=given,
-                name=_name(name, "--name"),
-                invite=tuple(_name(each, "--invite") or "" for each in invite or ()),
+                name=proper_option(name, "--name"),
+                invite=tuple(each for each in invited if each is not None),
                 host=host,
                 port=port,
                 allow_host=tuple(allow_host or ()),
                 behind_proxy=behind_proxy,
                 browser=not no_browser,
+                new_links=new_links,
             )
         )
 
 
+def _where(points: Path, answers: Path | None, database: str | None) -> Path | str:
+    """Return where answers are kept."""
+    if database is not None and answers is not None:
+        raise OptionError(
+            "--answers and --database exclude each other: answers are kept in a file, "
+            "or in a database"
+        )
+    if database is not None:
+        from pairlearn.data.databases import is_address, make_engine
+
+        if not is_address(database):
+            raise OptionError(
+                "--database is an address such as postgresql+psycopg://user@host/name; "
+                "a file is named with --answers"
+            )
+        make_engine(database).dispose()  # refuses what is no address, or not installed
+        return database
+    if answers is None:
+        points = points.resolve() if points.is_dir() else points
+        answers = points.with_name(f"{points.stem}.answers.sqlite")
+    if answers.suffix.lower() != ".sqlite":
+        raise OptionError(f"--answers {answers} must end in .sqlite")
+    if not answers.parent.is_dir():
+        raise TableError(f"there is no folder {answers.parent} for {answers.name}")
+    return answers
+
+
 def _need_extra() -> None:
-    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    needed = ("starlette", "uvicorn", "sqlalchemy", "alembic")
+    missing = [name for name in needed if find_spec(name) is None]
     if missing:
         raise TableError(
             f"the page needs {' and '.join(missing)}, which is not installed: "
@@ -191,7 +245,8 @@ def _need_extra() -> None:
         )
 
 
-def _name(said: str | None, option: str) -> str | None:
+def proper_option(said: str | None, option: str) -> str | None:
+    """Return a name as it is kept; refuse what is none."""
     if said is None:
         return None
     from pairlearn.label.web.tickets import LONGEST_NAME, proper_name

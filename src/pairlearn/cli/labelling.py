@@ -11,9 +11,11 @@ import threading
 import webbrowser
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.cli.printing import Progress, say, show_notes
+from pairlearn.data.databases import called
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.points import read_points
 from pairlearn.label.desk import Desk, Refused
@@ -24,12 +26,11 @@ from pairlearn.label.web.addresses import Addresses, is_loopback
 from pairlearn.label.web.app import make_app
 from pairlearn.label.web.guard import Guard
 from pairlearn.label.web.serving import Server, listen, new_loop
-from pairlearn.label.web.tickets import Tickets, new_secret
+from pairlearn.label.web.tickets import Tickets
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pairlearn.files.tables.points import Points
+    from pairlearn.label.invitations import Invitation
 
 __all__ = ["Wanted", "label_points", "notes_on_columns"]
 
@@ -43,8 +44,10 @@ class Wanted:
 
     Attributes
     ----------
-    points, answers : Path
-        The table of points, and where answers are kept.
+    points : Path
+        The table of points.
+    answers : Path or str
+        Where answers are kept: a file, or the address of a database.
     given : dict
         Settings of the interview that were given.
     name : str or None
@@ -61,10 +64,12 @@ class Wanted:
         Whether a proxy stands before it.
     browser : bool
         Whether to open a browser.
+    new_links : bool
+        Whether all links from before are to be made invalid.
     """
 
     points: Path
-    answers: Path
+    answers: Path | str
     given: dict[str, Any] = field(default_factory=dict)
     name: str | None = None
     invite: tuple[str, ...] = ()
@@ -73,6 +78,7 @@ class Wanted:
     allow_host: tuple[str, ...] = ()
     behind_proxy: bool = False
     browser: bool = True
+    new_links: bool = False
 
 
 def label_points(wanted: Wanted) -> None:
@@ -90,7 +96,7 @@ def label_points(wanted: Wanted) -> None:
     """
     # Refused before anything is made.
     Addresses(wanted.host, wanted.port, wanted.allow_host)
-    if not wanted.answers.exists():
+    if not isinstance(wanted.answers, Path) or not wanted.answers.exists():
         listen(wanted.host, wanted.port).close()
     with Progress() as progress:
         progress.step("reading the points")
@@ -110,7 +116,11 @@ def label_points(wanted: Wanted) -> None:
 
 def _read(wanted: Wanted) -> tuple[Points, Things]:
     points = read_points(
-        wanted.points, wanted.given.get("id"), first_row=wanted.given.get("first_row")
+        wanted.points,
+        wanted.given.get("id"),
+        first_row=wanted.given.get("first_row"),
+        delimiter=wanted.given.get("delimiter"),
+        embed=wanted.given.get("embed"),
     )
     if len(points) < 2:
         raise TableError(f"{wanted.points.name} holds one point; a question needs two")
@@ -138,15 +148,15 @@ def notes_on_columns(things: Things) -> list[str]:
         listed += f" and {len(names) - _LISTED:,} more"
     note = (
         f"shown on the page, but nothing is learned from: {listed}. A model learns "
-        "from numbers, dates and categories; for texts, pictures or sounds add columns "
-        "of numbers that describe them"
+        "from numbers, dates, categories, texts of several words and images; for "
+        "sounds add columns of numbers that describe them"
     )
     return [note]
 
 
 async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
     desk = Desk(wanted.answers, wanted.points, wanted.given, words=things.words)
-    new = not wanted.answers.exists()
+    shared = not isinstance(wanted.answers, Path)
     await desk.open()
     files = None
     try:
@@ -154,19 +164,33 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
         # before a browser opens.
         mark = desk.fact("points")
         if mark is not None and not mark.endswith(mark_of_ids(things.ids)):
-            raise TableError(other_points(wanted.points.name, wanted.answers.name))
-        secret = desk.fact("secret")
-        if secret is None:
-            secret = new_secret()
-            await desk.keep_fact("secret", secret)
-        sock = listen(wanted.host, wanted.port, desk.fact("port"))
+            raise TableError(other_points(wanted.points.name, wanted.answers))
+        new = desk.fact("secret") is None
+        # Asked before: what another server changes in between is not overlooked.
+        renewed_at = (await desk.invitations()).renewed
+        tickets = await _tickets(desk, wanted)
+        # Of several processes each has a port of its own.
+        before = None if shared else desk.fact("port")
+        sock = listen(wanted.host, wanted.port, before)
         port = sock.getsockname()[1]
-        if port != desk.fact("port"):
+        if not shared and port != before:
             await desk.keep_fact("port", port)
         scheme = "https" if wanted.behind_proxy and wanted.allow_host else "http"
         addresses = Addresses(wanted.host, port, wanted.allow_host, scheme)
-        tickets = Tickets(secret, wanted.name)
-        guard = Guard(tickets, addresses, behind_proxy=wanted.behind_proxy)
+
+        async def renewed() -> Tickets:
+            """Return tickets for links that another server of ours has made anew."""
+            return Tickets(await desk.secret(), wanted.name, project=tickets.project)
+
+        guard = Guard(
+            tickets,
+            addresses,
+            behind_proxy=wanted.behind_proxy,
+            invitations=desk.invitations,
+            renewed=renewed,
+            renewed_at=renewed_at,
+        )
+        invited = [await desk.members.link_for(wanted.name, n) for n in wanted.invite]
         options = fit_options(desk.settings, points.first_row)
         files = MadeFiles(
             wanted.points,
@@ -176,7 +200,11 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
             known=desk.for_files,
         )
         app = make_app(desk, things, guard, files)
-        server = Server(app, guard.log, lambda: _greet(wanted, guard, new=new))
+
+        def greet() -> None:
+            _greet(wanted, guard, invited, new=new)
+
+        server = Server(app, guard.log, greet)
         trouble: list[str] = []
         watch = asyncio.create_task(_watch(desk, server, trouble))
         try:
@@ -195,6 +223,23 @@ async def _serve(wanted: Wanted, points: Points, things: Things) -> None:
     _take_leave(wanted, n_answers, options)
 
 
+async def _tickets(desk: Desk, wanted: Wanted) -> Tickets:
+    """Return what makes and checks links; new ones, if that is wanted."""
+    secret = await desk.secret()
+    # Answers that wait in a browser are known by it, and outlive new links.
+    project = desk.fact("project") or Tickets(secret).project
+    if wanted.new_links:
+        await desk.keep_fact("project", project)
+        secret = await desk.secret(wanted.name, new=True)
+    return Tickets(secret, wanted.name, project=project)
+
+
+def _kept_in(wanted: Wanted) -> str:
+    """Return where answers are kept, without a password."""
+    answers = wanted.answers
+    return str(answers) if isinstance(answers, Path) else called(answers)
+
+
 async def _watch(desk: Desk, server: Server, trouble: list[str]) -> None:
     """End the server if no questions can be chosen at all."""
     try:
@@ -204,18 +249,22 @@ async def _watch(desk: Desk, server: Server, trouble: list[str]) -> None:
         server.stop()
 
 
-def _greet(wanted: Wanted, guard: Guard, *, new: bool) -> None:
+def _greet(
+    wanted: Wanted, guard: Guard, invited: list[Invitation], *, new: bool
+) -> None:
     """Tell where the page is, and open it."""
     tickets, addresses = guard.tickets, guard.addresses
     say("The page is ready. It opens with this link, which is for you alone:")
     say(f"  {addresses.link(tickets.owner_token)}", style="bold")
-    for name in wanted.invite:
-        say(f"Link for {name}:")
-        say(f"  {addresses.link(tickets.invitation(name))}", style="bold")
+    for each in invited:
+        say(f"Link for {each.name}:")
+        say(f"  {addresses.link(tickets.invitation(each.id, each.name))}", style="bold")
     if wanted.invite and addresses.here_only:
         say("These links work on this machine only; see --host in the help.")
     kept = "Answers are kept in" if new else "The answers so far are continued in"
-    say(f"{kept} {wanted.answers}.")
+    say(f"{kept} {_kept_in(wanted)}.")
+    if wanted.new_links and not new:
+        say("All links from before are invalid now; give people new ones.")
     if not is_loopback(wanted.host):
         say(
             f"Warning: the server listens at {wanted.host}, where other machines can "
@@ -256,8 +305,8 @@ def _open(link: str) -> None:
 def _take_leave(wanted: Wanted, n_answers: int, options: list[str]) -> None:
     """Tell what there is now, and how to go on."""
     many = "1 answer is" if n_answers == 1 else f"{n_answers:,} answers are"
-    say(f"Stopped. {many} kept in {wanted.answers}.")
+    say(f"Stopped. {many} kept in {_kept_in(wanted)}.")
     if n_answers:
-        files = [str(wanted.points), str(wanted.answers)]
+        files = [str(wanted.points), _kept_in(wanted)]
         words = ["pairlearn", "fit", *files, "-o", "model.skops", *options]
         say(f"To make a model of them: {shlex.join(words)}")

@@ -15,6 +15,7 @@ from pairlearn.cli.judging import (
 )
 from pairlearn.cli.training_points import find_equal_rows, repeated_pairs
 from pairlearn.files.tables.encoder import make_encoder
+from pairlearn.files.tables.encoders.texts import without_words
 from pairlearn.trust.certificate import make_certificate
 from pairlearn.trust.kept_pairs import LEAST_KEPT
 from pairlearn.trust.noise import Counts
@@ -113,8 +114,9 @@ def _doubtful(answered: AnsweredPairs, learnt: Ints, kept: Ints) -> tuple[Bools,
     pairs = answered.with_unsure[0]
     used = np.union1d(pairs.used_points(), learnt)
     with warnings_as_notes([]):
-        encoder = make_encoder(answered.points.columns)
-        encoded = np.asarray(encoder.fit_transform(pairs.X.iloc[used]))
+        encoder = make_encoder(answered.points.columns, parts=("words",))
+        encoded = encoder.fit_transform(pairs.X.iloc[used])
+        encoded = without_words(encoded, encoder)
     equal = find_equal_rows(encoded, used, pairs.n_points)
     known = np.zeros(pairs.n_points, dtype=bool)
     known[equal.group[learnt]] = True

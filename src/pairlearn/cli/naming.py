@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pairlearn.files.tables.points import Points
 
 __all__ = ["letters", "listed", "name_by_labels", "name_groups", "names_as_before"]
-__all__ += ["rename"]
+__all__ += ["name_by_points", "rename"]
 
 # Points by which two models are compared.
 _SOME = 2000
@@ -118,11 +118,20 @@ def _as_before(said: Any, now: Any, names: tuple[str, ...]) -> Ints:
     return match_classes(table + 1e-6 * np.eye(len(names)))
 
 
-def name_by_labels(model: Any, labels: Path, points: Points) -> list[str]:
+def name_by_labels(
+    model: Any, labels: Path, points: Points, delimiter: str | None = None
+) -> list[str]:
     """Name the groups of a model after the classes of a few points; return notes."""
     from pairlearn.files.tables.labels import read_labels
 
-    rows, known = read_labels(labels, points)
+    rows, known = read_labels(labels, points, delimiter)
+    return name_by_points(model, points, rows, known)
+
+
+def name_by_points(
+    model: Any, points: Points, rows: Ints, known: list[str]
+) -> list[str]:
+    """Name the groups of a model after the classes of some rows; return notes."""
     last = model[-1]
     predicted = model.predict(points.frame.iloc[rows])
     number = {name: k for k, name in enumerate(last.classes_.tolist())}

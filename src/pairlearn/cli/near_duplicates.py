@@ -29,6 +29,7 @@ _JUMP, _MANY = 10.0, 0.25
 def note_on_near_duplicates(answered: AnsweredPairs) -> list[str]:
     """Return a sentence if rows seem to be about fewer things than there are rows."""
     from pairlearn.cli.judging import warnings_as_notes
+    from pairlearn.files.tables.encoders.texts import without_words
 
     points = answered.points
     if points.group_column is not None or len(points) < 3 * _NEIGHBOURS:
@@ -36,7 +37,8 @@ def note_on_near_duplicates(answered: AnsweredPairs) -> list[str]:
     rows = np.sort(np.random.RandomState(0).permutation(len(points))[:_MOST_ROWS])
     # Neighbours among all rows: a sample would part what belongs together.
     with warnings_as_notes([]):
-        encoded = np.asarray(points.make_encoder().fit_transform(points.frame))
+        encoder = points.make_encoder(parts=("words",))
+        encoded = without_words(encoder.fit_transform(points.frame), encoder)
     share = share_with_near_duplicates(encoded, rows)
     if share < _MANY:
         return []

@@ -6,6 +6,7 @@ This file is read for every `--help`, so nothing that takes long is imported her
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from functools import wraps
 from pathlib import Path
@@ -13,21 +14,52 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pairlearn.data.databases import is_address
 from pairlearn.files.tables.errors import OptionError
+from pairlearn.files.tables.sheets import split_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FirstRow", "Id", "ModelFile", "PairsFiles", "PointsFile", "Quiet", "Seed"]
+__all__ = [
+    "Delimiter",
+    "Embed",
+    "FirstRow",
+    "Id",
+    "ModelFile",
+    "PairsFiles",
+    "PointsFile",
+    "Quiet",
+    "Seed",
+]
 __all__ += ["class_names", "kinds", "noise_rates", "reads_tables", "table_file"]
 
 MOST_KINDS = 60
 
 
-def table_file(metavar: str, what: str) -> Any:
-    """Return the argument for a file that is read."""
-    must_be: dict[str, Any] = {"exists": True, "dir_okay": False, "readable": True}
-    return typer.Argument(metavar=metavar, help=what, show_default=False, **must_be)
+def table_file(metavar: str, what: str, *, folder: bool = False) -> Any:
+    """Return the argument for a file that is read, or for a folder of images."""
+
+    def check(given: Any) -> Any:
+        for path in given if isinstance(given, list | tuple) else [given]:
+            if path is not None:
+                _check_there(path, folder=folder)
+        return given
+
+    return typer.Argument(
+        metavar=metavar, help=what, show_default=False, callback=check
+    )
+
+
+def _check_there(path: Path, *, folder: bool) -> None:
+    """Refuse a path at which no table is; a sheet of a workbook may be named."""
+    file, _ = split_sheet(path)
+    if not file.exists():
+        raise typer.BadParameter(f"File {str(path)!r} does not exist.")
+    if file.is_dir() and not folder:
+        raise typer.BadParameter(f"File {str(path)!r} is a directory.")
+    if not os.access(file, os.R_OK):
+        raise typer.BadParameter(f"File {str(path)!r} is not readable.")
 
 
 def _of_tables(what: str, *names: str, **more: Any) -> Any:
@@ -41,12 +73,45 @@ def _column(what: str) -> Any:
     return _of_tables(what, metavar="COLUMN", show_default="found by its name")
 
 
+def _word(what: str, example: str) -> Any:
+    """Return the option that says what a word means."""
+    return _of_tables(
+        f"A word that means {what} in the answers, such as {example}. May be given "
+        "several times.",
+        metavar="WORD",
+        show_default="many words, in many languages",
+    )
+
+
 PointsFile = Annotated[
-    Path, table_file("POINTS", "Table of points: a CSV, TSV, Parquet or Arrow file.")
+    Path,
+    table_file(
+        "POINTS",
+        "Table of points: a CSV, TSV, Excel, Parquet, Arrow, .npy or .npz file, or a "
+        "folder of images.",
+        folder=True,
+    ),
 ]
+
+
+def _answers(said: str) -> Path:
+    """Return a file that is there, or an address: no path, but it holds all of it."""
+    if is_address(said):
+        # A path would lose the third slash, and the database be taken for a host.
+        return Path(said.replace(":///", "://@/", 1))
+    path = Path(said)
+    _check_there(path, folder=False)
+    return path
+
+
 PairsFiles = Annotated[
     list[Path],
-    table_file("PAIRS", "Table of pairs and answers about them; several may follow."),
+    typer.Argument(
+        metavar="PAIRS",
+        help="Table of pairs and answers about them; several may follow.",
+        show_default=False,
+        parser=_answers,
+    ),
 ]
 ModelFile = Annotated[Path, table_file("MODEL", "A model that `fit` wrote.")]
 Id = Annotated[str | None, _column("Column of the points that holds their ids.")]
@@ -59,8 +124,26 @@ FirstRow = Annotated[
         show_default=False,
     ),
 ]
+Delimiter = Annotated[
+    str | None,
+    _of_tables(
+        "What divides the cells of text files: one sign, or comma, semicolon, tab, "
+        "bar or colon.",
+        metavar="SIGN",
+        show_default="found by the header and the rows",
+    ),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only warnings, on standard error.")
+]
+Embed = Annotated[
+    str | None,
+    _of_tables(
+        "What makes numbers of texts or images: timm:NAME, sentence-transformers:NAME, "
+        "or module:function, a function of your own. It is stored with the model.",
+        metavar="NAME",
+        show_default="our own descriptors of images",
+    ),
 ]
 Seed = Annotated[
     int,
@@ -120,9 +203,16 @@ def _reading(
             show_default=False,
         ),
     ] = None,
+    delimiter: Delimiter = None,
+    same: Annotated[list[str] | None, _word("same", "ja")] = None,
+    different: Annotated[list[str] | None, _word("different", "nein")] = None,
+    unsure: Annotated[list[str] | None, _word("unsure", "egal")] = None,
+    embed: Embed = None,
 ) -> dict[str, Any]:
     """Return how tables are to be read, as arguments of `read_answers`."""
-    return dict(locals()) | {"key": key or []}
+    reading = dict(locals())
+    several = {"key": key, "same": same, "different": different, "unsure": unsure}
+    return reading | {name: given or [] for name, given in several.items()}
 
 
 def reads_tables(command: Callable[..., None]) -> Callable[..., None]:

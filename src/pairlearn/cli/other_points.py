@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.cli.judging import warnings_as_notes
 from pairlearn.models.auto.classifier import MOST_UNLABELED
-from pairlearn.models.compose import OnPoints
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
 
-    from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Ints
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
 
-__all__ = ["encode_as", "find_other_points"]
+__all__ = ["find_other_points"]
 
 
 def find_other_points(answered: AnsweredPairs, kept: Ints, rng: RandomState) -> Ints:
@@ -58,25 +55,3 @@ def find_other_points(answered: AnsweredPairs, kept: Ints, rng: RandomState) -> 
         "later answers about these points cannot test it"
     )
     return others
-
-
-def encode_as(answered: AnsweredPairs, pairs: Pairs, others: Ints) -> Any:
-    """Return points as numbers, as a model of some of the pairs would read them.
-
-    Parameters
-    ----------
-    answered : AnsweredPairs
-        The tables.
-    pairs : Pairs
-        The pairs that the model learns from, and its encoder, too.
-    others : ndarray
-        The points.
-
-    Returns
-    -------
-    ndarray of shape (n_others, n_features)
-    """
-    with warnings_as_notes([]):
-        encoder = OnPoints(answered.points.make_encoder())
-        encoder.fit(pairs)
-        return encoder.transform(answered.pairs.X.iloc[others])

@@ -9,7 +9,7 @@ import numpy as np
 
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import EACH_ONCE, TEACH_NOTHING
-from pairlearn.people.crowd import Crowd, check_annotators, gather
+from pairlearn.people.crowd import check_annotators, gather
 from pairlearn.trust.noise import Noise
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class RowsOfPeople:
         first, crowd = gather(
             rows.pairs.index, rows.t, names, person, np.ones(len(rows.t))
         )
-        t, countable, rates = _count(crowd, people)
+        t, countable, rates = people.to_count(crowd)
         n_pairs = _n_pairs(answered)
         every, counts = np.zeros(n_pairs), np.zeros(n_pairs, dtype=bool)
         every[rows.numbers[first]] = t
@@ -101,20 +101,6 @@ class RowsOfPeople:
             uncertain=np.zeros(0, dtype=bool),
         )
         return judged, kept[counts[kept]], Noise("unknown", rates)
-
-
-def _count(
-    crowd: Crowd, people: PeopleRates
-) -> tuple[Floats, np.ndarray, tuple[float, float]]:
-    known = {row.name: row for row in people}
-    rows = [known.get(name) for name in crowd.names]
-    r1, r0 = (
-        np.array([0.5 if row is None else getattr(row, name) for row in rows])
-        for name in ("r1", "r0")
-    )
-    at_chance = np.array([row is None or row.is_spammer for row in rows])
-    adverse = np.array([row is not None and row.is_adversary for row in rows])
-    return crowd.to_count(r1, r0, at_chance, adverse)
 
 
 def _n_pairs(answered: AnsweredPairs) -> int:
@@ -155,25 +141,4 @@ def notes_on_people(people: PeopleRates) -> list[str]:
         + told
         + (f"; {more} more tell more than these" if more > 0 else "")
     )
-    random = [row.name for row in people if row.is_spammer]
-    if random:
-        verb = "seems" if len(random) == 1 else "seem"
-        notes.append(
-            f"{_listed(random)} {verb} to answer at random, so these answers hardly "
-            "count; look at some of them, and ask whether the question was understood"
-        )
-    turned = [row.name for row in people if row.is_adversary]
-    if turned:
-        verb = "says" if len(turned) == 1 else "say"
-        notes.append(
-            f"{_listed(turned)} {verb} the opposite of what is right more often than "
-            "not, so these answers count turned round; perhaps same and different were "
-            "mixed up"
-        )
-    return notes
-
-
-def _listed(names: list[str]) -> str:
-    if len(names) == 1:
-        return names[0]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return notes + people.warnings

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pairlearn.cli.describing import ForModel
+from pairlearn.cli.looks import NewPoints
+from pairlearn.cli.predictions_file import opened
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.cells import looks_like_formula, shown
 from pairlearn.files.tables.columns import (
@@ -21,18 +23,21 @@ from pairlearn.files.tables.columns import (
 from pairlearn.files.tables.encoder import CellError
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.reading import CHUNK_ROWS, frame_of, read_chunks, read_table
+from pairlearn.system.in_order import in_order
 from pairlearn.system.writing import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from pairlearn.data.types import Floats
+    from pairlearn.data.types import Floats, Ints
     from pairlearn.files.tables.reading import Table
 
 __all__ = ["Predicted", "points_for_model", "predict_table"]
+
+# Of fewer points it is no wonder that all are in one group.
+_FEW = 20
+_FORMULA = re.compile(r"(?:^|\n)[=+\-@\t\r]")
 
 
 @dataclass
@@ -57,6 +62,33 @@ class Predicted:
     notes: list[str] = field(default_factory=list)
 
 
+class _Scored(NamedTuple):
+    """A part of a table that has been predicted.
+
+    Attributes
+    ----------
+    notes : list of str
+        What to tell of how it was read.
+    ids : list of str
+        The ids of the points.
+    winners : ndarray of int
+        The number of each point's class.
+    probabilities : ndarray of shape (n_points, n_classes)
+        Of each class.
+    new : list of tuple
+        (column, category, count) of categories that the model has not seen.
+    n_formulas : int
+        How many ids a spreadsheet would run.
+    """
+
+    notes: list[str]
+    ids: list[str]
+    winners: Ints
+    probabilities: Floats
+    new: list[tuple[str, str, int]]
+    n_formulas: int
+
+
 def predict_table(
     model: Any,
     about: dict[str, Any],
@@ -64,6 +96,8 @@ def predict_table(
     out: Path,
     *,
     id: str | None = None,  # noqa: A002 - the user's word for it
+    delimiter: str | None = None,
+    embed: str | None = None,
     chunk: int = CHUNK_ROWS,
     step: Callable[[int], None] = lambda _: None,
 ) -> Predicted:
@@ -82,6 +116,10 @@ def predict_table(
         The table, and where to write: .csv, .tsv or .parquet.
     id : str, optional
         The column of the ids; None: as it was when the model was made, or by name.
+    delimiter : str, optional
+        What divides the cells of a text file; None: it is found.
+    embed : str, optional
+        The name of an embedding that the user gave.
     chunk : int
         Rows of a part.
     step : callable
@@ -102,8 +140,13 @@ def predict_table(
     found.counts = dict.fromkeys(classes, 0)
     wanted = wanted_columns(model, about)
     known = _categories(model)
-    parts = read_chunks(points, chunk)
+    for_model = ForModel(about, embed)
+    parts: Iterator[Table] = map(
+        for_model, read_chunks(points, chunk, delimiter=delimiter)
+    )
     first = next(parts)
+    new = NewPoints(model, about)
+    parts = new.watch(parts)
     found.notes += first.notes
     column = _id_column(first, id, about, found, wanted)
     check_columns(first, wanted)
@@ -115,26 +158,44 @@ def predict_table(
         )
     name = _name_of_ids(column, classes)
     n_formulas = 0
-    with replacing(out) as partial, _writer(partial, name, classes) as write:
-        for part in parts:
+
+    def score(numbered: tuple[Table, int]) -> _Scored:
+        part, number = numbered
+        ids = _ids(part, column, number)
+        winners, probabilities = _predict(model, part, wanted)
+        new = _new_categories(part, known)
+        return _Scored(part.notes, ids, winners, probabilities, new, _formulas(ids))
+
+    with replacing(out) as partial, opened(partial, name, classes) as write:
+        for part in in_order(score, _numbered(parts, begin, found)):
+            write(part.ids, part.winners, part.probabilities)
             found.notes += part.notes
-            if not len(part):
-                continue
-            ids = _ids(part, column, begin + found.n_points)
-            labels, probabilities = _predict(model, part, wanted)
-            _count_new(part, known, found)
-            write(ids, labels, probabilities)
-            n_formulas += sum(map(looks_like_formula, ids))
-            for label in classes:
-                found.counts[label] += int(np.sum(labels == label))
-            found.n_points += len(part)
+            _count_new(part.new, found)
+            n_formulas += part.n_formulas
+            times = np.bincount(part.winners, minlength=len(classes)).tolist()
+            for label, count in zip(classes, times, strict=True):
+                found.counts[label] += count
+            found.n_points += len(part.ids)
             step(found.n_points)
         if not found.n_points:
             raise TableError(f"{points.name} has a header but no rows")
     _tell(found)
+    found.notes += new.notes() + _notes_on_empty_groups(found)
     if out.suffix.lower() != ".parquet":
         found.notes += _notes_on_formulas(n_formulas, name, classes)
     return found
+
+
+def _numbered(
+    parts: Iterator[Table], begin: int, found: Predicted
+) -> Iterator[tuple[Table, int]]:
+    """Yield the parts that hold points, each with the number of its first row."""
+    for part in parts:
+        if len(part):
+            yield part, begin
+        else:
+            found.notes += part.notes
+        begin += len(part)
 
 
 def wanted_columns(model: Any, about: dict[str, Any]) -> list[str]:
@@ -178,13 +239,14 @@ def placing_errors(table: Table) -> Iterator[None]:
         raise TableError(f"{table.place(error.row)}: {error}") from None
 
 
-def _predict(model: Any, part: Table, wanted: list[str]) -> tuple[NDArray[Any], Floats]:
+def _predict(model: Any, part: Table, wanted: list[str]) -> tuple[Ints, Floats]:
+    check_columns(part, wanted)
+    cells = {name: part.columns[name] for name in wanted}
     with placing_errors(part):
-        probabilities = model.predict_proba(frame_for_model(part, wanted))
+        probabilities = model.predict_proba(frame_of(cells, len(part), arrow=True))
     # As `predict` does, without scoring the points again: of classes that are as
     # likely, the first.
-    labels = [str(model.classes_[k]) for k in probabilities.argmax(axis=1)]
-    return np.array(labels, dtype=object), probabilities
+    return probabilities.argmax(axis=1), probabilities
 
 
 def _id_column(
@@ -224,33 +286,6 @@ def _name_of_ids(column: str | None, classes: list[str]) -> str:
     return "id" if column is None or column in taken else column
 
 
-@contextmanager
-def _writer(
-    path: Path, name: str, classes: list[str]
-) -> Iterator[Callable[[list[str], NDArray[Any], Floats], None]]:
-    """Open the output, and yield a function that adds rows to it."""
-    names = [name, "class", *(f"probability_{c}" for c in classes)]
-    if path.suffix.lower() == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        kinds = [pa.string(), pa.string()] + [pa.float64()] * len(classes)
-        schema = pa.schema(list(zip(names, kinds, strict=True)))
-        with pq.ParquetWriter(path, schema, write_page_checksum=True) as parquet:
-            yield lambda ids, labels, shares: parquet.write_table(
-                pa.table([ids, labels.tolist(), *shares.T], schema=schema)
-            )
-        return
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        rows.writerow(names)
-        yield lambda ids, labels, shares: rows.writerows(
-            (name, label, *(f"{share:.6g}" for share in each))
-            for name, label, each in zip(ids, labels, shares.tolist(), strict=True)
-        )
-
-
 def _categories(model: Any) -> dict[str, set[str]]:
     """Return the categories that a model knows, by column."""
     try:
@@ -264,14 +299,34 @@ def _categories(model: Any) -> dict[str, set[str]]:
         return {}
 
 
-def _count_new(part: Table, known: dict[str, set[str]], found: Predicted) -> None:
+def _new_categories(
+    part: Table, known: dict[str, set[str]]
+) -> list[tuple[str, str, int]]:
+    """Return the categories that a model does not know, as they first occur."""
+    new = []
     for name, categories in known.items():
-        for text, count in Counter(part.columns[name].categories()).items():
+        codes, texts = part.columns[name].categories().factorize()
+        counts = np.bincount(codes, minlength=len(texts)).tolist()
+        for text, count in zip(texts.tolist(), counts, strict=True):
             if text not in categories:
-                counts = found.new.setdefault(name, {})
-                # A column of ever new texts must not fill the memory.
-                text = text if text in counts or len(counts) < 1000 else "(others)"
-                counts[text] = counts.get(text, 0) + count
+                new.append((name, text, count))
+    return new
+
+
+def _count_new(new: list[tuple[str, str, int]], found: Predicted) -> None:
+    for name, text, count in new:
+        counts = found.new.setdefault(name, {})
+        # A column of ever new texts must not fill the memory.
+        text = text if text in counts or len(counts) < 1000 else "(others)"
+        counts[text] = counts.get(text, 0) + count
+
+
+def _formulas(ids: list[str]) -> int:
+    """Return how many ids a spreadsheet would run as formulas."""
+    # Most tables have none, which is seen at once.
+    if _FORMULA.search("\n".join(ids)) is None:
+        return 0
+    return sum(map(looks_like_formula, ids))
 
 
 def _tell(found: Predicted) -> None:
@@ -283,6 +338,18 @@ def _tell(found: Predicted) -> None:
             f"column {name!r}: {sum(counts.values())} point(s) have a category that "
             f"the model has never seen ({some}); it is treated as a rare category"
         )
+
+
+def _notes_on_empty_groups(found: Predicted) -> list[str]:
+    """Return a sentence if no point is in one of the groups."""
+    empty = [name for name, count in found.counts.items() if not count]
+    if not empty or found.n_points < _FEW:
+        return []
+    note = (
+        f"no point is in the group {' nor in '.join(map(shown, empty))}: the points "
+        "may be of one kind, or unlike those that the model was made with; check a few"
+    )
+    return [note]
 
 
 def _notes_on_formulas(n_ids: int, name: str, classes: list[str]) -> list[str]:
@@ -300,9 +367,15 @@ def _notes_on_formulas(n_ids: int, name: str, classes: list[str]) -> list[str]:
     return [note]
 
 
-def points_for_model(model: Any, about: dict[str, Any], path: Path) -> Any:
+def points_for_model(
+    model: Any,
+    about: dict[str, Any],
+    path: Path,
+    delimiter: str | None = None,
+    embed: str | None = None,
+) -> Any:
     """Return a table of points as a frame with the columns that a model needs."""
-    table = read_table(path)
+    table = ForModel(about, embed)(read_table(path, delimiter=delimiter))
     frame = frame_for_model(table, wanted_columns(model, about))
     with placing_errors(table):
         model.predict(frame.iloc[:1])

@@ -19,6 +19,7 @@ from pairlearn.ask.interview import RESERVED
 from pairlearn.ask.tables import begin_interview, encode, noise_to_learn_with
 from pairlearn.cli.judging import in_options, warnings_as_notes
 from pairlearn.cli.reviewing import note_on_changes
+from pairlearn.data.databases import called
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.cells import id_of, looks_like_formula, shown
 from pairlearn.files.tables.errors import OptionError, TableError
@@ -196,11 +197,20 @@ def ask_tables(
         if options.audits:
             notes += _note_on_points_aside(answered, options.seed)
         notes += note_on_changes(
-            pairs, found, [column.name for column in found.columns]
+            pairs,
+            found,
+            [column.name for column in found.columns],
+            delimiter=reading["delimiter"],
         )
     else:
-        table = read_table(points)
-        found = read_points(table, reading["id"], first_row=reading["first_row"])
+        table = read_table(points, delimiter=reading["delimiter"])
+        found = read_points(
+            table,
+            reading["id"],
+            first_row=reading["first_row"],
+            embed=reading.get("embed"),
+            step=reading.get("step"),
+        )
         notes = table.notes + found.notes
     notes += [column.note for column in found.columns if column.note]
     if len(found) < 2:
@@ -238,11 +248,11 @@ def _refuse_unanswered(pairs: Sequence[Path], reading: Mapping[str, Any]) -> Non
     """Refuse files of which none holds an answer: somebody forgot to answer."""
     name = reading["answer"] or "answer"
     for file in pairs:
-        cells = read_table(file).columns.get(name)
+        cells = read_table(file, delimiter=reading["delimiter"]).columns.get(name)
         if cells is None or any(map(id_of, cells)):
             return
     raise TableError(
-        f"{' and '.join(file.name for file in pairs)}: there is no answer yet in the "
+        f"{' and '.join(map(called, pairs))}: there is no answer yet in the "
         f"column {name!r}. Write same, different, or ? if unsure; for the first "
         "questions give the table of points alone"
     )
@@ -469,7 +479,7 @@ def write_questions(found: Round, out: Path, *, blind: bool = False) -> list[Pat
     purposes = [[q.purpose for q in questions], [str(found.number)] * len(questions)]
     columns: dict[str, list[str]] = {QUESTION: names} if blind else {}
     columns |= {"left": sides[0], "right": sides[1]}
-    for name, cells in points.features.items():
+    for name, cells in points.features_to_show.items():
         for side, some in zip(("left", "right"), rows.T, strict=True):
             columns[f"{side}_{name}"] = [_text(cells[int(row)]) for row in some]
     content = [cell for name in list(columns)[2:] for cell in columns[name]]

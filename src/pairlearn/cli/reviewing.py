@@ -26,7 +26,11 @@ __all__ = ["note_on_changes"]
 
 
 def note_on_changes(
-    pairs: Sequence[Path], points: Points, names: Sequence[str]
+    pairs: Sequence[Path],
+    points: Points,
+    names: Sequence[str],
+    *,
+    delimiter: str | None = None,
 ) -> list[str]:
     """Return a sentence if the points that answers are about have changed since.
 
@@ -38,6 +42,8 @@ def note_on_changes(
         The points as they are now.
     names : sequence of str
         The columns to compare.
+    delimiter : str, optional
+        What divides the cells of the tables.
 
     Returns
     -------
@@ -46,12 +52,12 @@ def note_on_changes(
     """
     changed: dict[str, str] = {}
     for file in pairs:
-        table = read_table(file)
+        table = read_table(file, delimiter=delimiter)
         for side in ("left", "right"):
             if side not in table.columns:
                 continue
             ids = [id_of(cell) for cell in table.columns[side]]
-            rows = points.ids.rows_of(set(ids))
+            rows = points.rows_of(set(ids))
             for name in names:
                 then = table.columns.get(f"{side}_{name}")
                 if then is None:

@@ -12,7 +12,9 @@ from pairlearn.cli.certificate_words import (
     lopsided_group,
     one_group_line,
     source_line,
+    useless,
 )
+from pairlearn.cli.errors_before import change_in_words, was_rows
 from pairlearn.cli.naming import listed
 from pairlearn.cli.printing import Progress, say, show_error, show_notes, table
 from pairlearn.cli.several_kinds import headline
@@ -20,6 +22,7 @@ from pairlearn.trust.in_words import caveats
 from pairlearn.trust.kinds_certificate import KindsCertificate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pairlearn.cli.certify import Certified
@@ -40,11 +43,14 @@ __all__ = [
     "show_importance",
     "show_notes",
     "show_predicted",
+    "show_suspicious",
+    "show_words",
     "show_written",
     "table",
 ]
 
 _MOST_COLUMNS = 30
+_MOST_WORDS = 6
 _SAID = {1.0: "same", -1.0: "different"}
 
 
@@ -99,7 +105,8 @@ def show_fit(summary: FitSummary, model: Path) -> None:
     ]
     if summary.n_audits:
         rows.append(("audits", f"{summary.n_audits:,}, from which nothing is learned"))
-    for said in (headline(summary), lopsided_group(summary)):
+    first = useless(summary), headline(summary), lopsided_group(summary)
+    for said in first:
         if said is not None:
             say(said, style="bold")
     if len(summary.classes) > 2:
@@ -115,6 +122,10 @@ def show_fit(summary: FitSummary, model: Path) -> None:
     used = [name for name, share in summary.importance or [] if share > 0][:5]
     if used:
         say(f"Columns that matter most: {', '.join(used)}")
+    for name, found in summary.words.items():
+        if found:
+            told = ", ".join(word for word, *_ in found[:_MOST_WORDS])
+            say(f"Words of {name}: {told}")
     if summary.notes:
         say("Notes on the data:")
         show_notes(summary.notes)
@@ -156,11 +167,18 @@ def show_predicted(found: Predicted, out: Path) -> None:
 
 def show_certified(found: Certified) -> None:
     """Print a certificate."""
+    was = was_rows(found.was, found.certificate)
     if isinstance(found.certificate, KindsCertificate):
-        table(_kinds_rows(found.certificate))
+        rows = _kinds_rows(found.certificate)
     else:
         first, *rest = _error_rows(found.certificate, found.one_group_error, None)
-        table([first, ("", "up to swapping the two classes"), *rest])
+        rows = [first, ("", "up to swapping the two classes"), *rest]
+    if was:
+        rows = [("error now", rows[0][1]), *rows[1:]]
+    table([*was, *rows])
+    change = change_in_words(found.was, found.certificate)
+    if change is not None:
+        say(change, style="bold")
     if found.notes:
         show_notes(found.notes)
     if found.audited:
@@ -178,6 +196,15 @@ def show_certified(found: Certified) -> None:
     )
 
 
+def show_suspicious(n_doubtful: int, n_answers: int, path: Path) -> None:
+    """Print where the answers that may be wrong stand."""
+    say(
+        f"Suspicious answers: {n_doubtful:,} of {n_answers:,} are likelier wrong than "
+        "right; all stand in the table, the most suspicious first"
+    )
+    show_written("Suspicious answers", path)
+
+
 def show_importance(
     rows: list[tuple[str, float]], what: str, *, share: bool, most: int | None = None
 ) -> None:
@@ -189,6 +216,16 @@ def show_importance(
     )
     if len(rows) > len(listed):
         say(f"and {len(rows) - len(listed)} more")
+
+
+def show_words(words: Mapping[str, list[tuple[str, float, float]]]) -> None:
+    """Print the words that set the texts of each group apart."""
+    if not any(words.values()):
+        return
+    say("Words, with the share of texts in the group that hold them, and of others:")
+    for name, rows in words.items():
+        told = ", ".join(f"{word} ({p:.0%}, {q:.0%})" for word, p, q in rows)
+        say(f"  {name}: {told or 'none that others do not hold as often'}")
 
 
 def show_checked(found: Checked) -> None:

@@ -17,7 +17,6 @@ from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.labels import read_labels
 from pairlearn.files.tables.points import read_points
-from pairlearn.files.tables.reading import read_table
 from pairlearn.system.writing import write_files
 from pairlearn.trust.certify import certify
 from pairlearn.trust.live import live_confidence
@@ -100,10 +99,16 @@ def simulate(
     CurveRow
         After each round.
     """
+    delimiter = reading["delimiter"]
     found = read_points(
-        read_table(points), reading["id"], first_row=reading["first_row"]
+        points,
+        reading["id"],
+        first_row=reading["first_row"],
+        delimiter=delimiter,
+        embed=reading.get("embed"),
+        step=reading.get("step"),
     )
-    y = _labels(labels, found)
+    y = _labels(labels, found, delimiter)
     X, ids = encode(found), found.ids.tolist()
     rng = np.random.default_rng([options.seed, 2])
     brought = Brought()
@@ -136,8 +141,8 @@ def simulate(
         yield row
 
 
-def _labels(path: Path, points: Any) -> Any:
-    rows, names = read_labels(path, points)
+def _labels(path: Path, points: Any, delimiter: str | None) -> Any:
+    rows, names = read_labels(path, points, delimiter)
     y = np.full(len(points), "", dtype=object)
     y[rows] = names
     missing = np.flatnonzero(y == "")

@@ -58,6 +58,9 @@ class FitSummary:
     importance : list of tuple or None
         (column, share of points that change sides when it is shuffled), the largest
         first.
+    words : dict
+        By group, the words that texts of the group hold more often than others:
+        ("column: word", share of its texts, share of the others).
     version : str
         Version of pairlearn.
     majority : str or None
@@ -102,6 +105,7 @@ class FitSummary:
     seconds: float = 0.0
     classes: tuple[str, ...] = ("A", "B")
     importance: list[tuple[str, float]] | None = None
+    words: dict[str, list[tuple[str, float, float]]] = field(default_factory=dict)
     version: str = ""
     majority: str | None = None
     shares: dict[str, float] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairlearn.data.containers import check_columns, look_up
+from pairlearn.data.databases import called
 from pairlearn.data.ids import id_of
 from pairlearn.data.stored_answers import read_stored_answers
 
@@ -73,7 +74,7 @@ def _of_store(points: Any, path: str | Path, id: str | None) -> _Answers:  # noq
     numbers = [(row.left_row, row.right_row) for row in rows]
     ids = _ids_of(points, id)
     if ids is None:
-        index = _by_row(names, numbers, points.shape[0], Path(path).name)
+        index = _by_row(names, numbers, points.shape[0], called(path))
     else:
         row_of = {name: row for row, name in enumerate(ids)}
         if len(row_of) < len(ids):
@@ -81,7 +82,7 @@ def _of_store(points: Any, path: str | Path, id: str | None) -> _Answers:  # noq
         unknown = [name for pair in names for name in pair if name not in row_of]
         if unknown:
             raise ValueError(
-                f"{len(unknown)} id(s) in {Path(path).name} are not among the points, "
+                f"{len(unknown)} id(s) in {called(path)} are not among the points, "
                 f"such as {unknown[0]!r}; the points have {', '.join(ids[:3])}, ..."
             )
         index = [(row_of[left], row_of[right]) for left, right in names]

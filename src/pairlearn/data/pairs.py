@@ -457,6 +457,38 @@ class Pairs:
 
         return pairs_html(self)
 
+    def to_frame(self, t: ArrayLike | None = None, *, ids: Any = None) -> Any:
+        """Return the pairs as a pandas frame, one row per pair.
+
+        Parameters
+        ----------
+        t : array-like of shape (n_pairs,), optional
+            Answers, for a column `answer`.
+        ids : array-like of shape (n_points,), optional
+            The ids of the points. None: the index of the points, if they are a pandas
+            frame, and else their row numbers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns left, right and, with `t`, answer: what
+            :meth:`from_frame` and :meth:`from_answers` read.
+
+        Examples
+        --------
+        >>> from pairlearn import Pairs
+        >>> pairs = Pairs([[0.0], [1.0], [5.0]], [[0, 1], [1, 2]])
+        >>> pairs.to_frame([1, -1], ids=["ann", "bob", "cy"])
+          left right  answer
+        0  ann   bob     1.0
+        1  bob    cy    -1.0
+        """
+        from pairlearn.data.frames import frame_of_pairs
+
+        if t is not None:
+            t = check_answers(t, len(self), self.index)
+        return frame_of_pairs(self.X, self.index, t, ids)
+
     def compact(self) -> Pairs:
         """Return the same pairs over just the points that occur in them.
 

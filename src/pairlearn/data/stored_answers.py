@@ -1,8 +1,9 @@
-"""Answers that `pairlearn label` keeps in a file, read whole and in their order.
+"""Answers that `pairlearn label` keeps, read whole and in their order.
 
-The file is an SQLite database with a log of events to which lines are only ever added.
-It may come from anywhere, so nothing in it is run: not its view `answers` either, whose
-text stands here.
+They are in an SQLite file with a log of events to which lines are only ever added. It
+may come from anywhere, so nothing in it is run: not its view `answers` either, whose
+text stands here. A database that a team shares has the same log, which is copied into
+memory, and read there.
 """
 
 from __future__ import annotations
@@ -16,16 +17,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pairlearn.data.databases import (
+    StoreError,
+    called,
+    is_address,
+    make_engine,
+    unreachable,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["ANSWERS_SELECT", "APPLICATION_ID", "VERSION", "StoreError"]
-__all__ += ["StoredAnswer", "StoredAnswers", "check_kind", "damaged", "open_read_only"]
-__all__ += ["read_stored_answers", "snapshot"]
+__all__ += ["StoredAnswer", "StoredAnswers", "check_kind", "damaged", "newer"]
+__all__ += ["not_ours", "open_read_only", "read_stored_answers", "snapshot"]
 
 # "PAIR" in ASCII: programs such as `file` know the kind of an SQLite file by it.
 APPLICATION_ID = 0x50414952
-VERSION = 1
+VERSION = 2
 
 # The answers that stand, one row each. Who takes an answer back says which one: the
 # number of its event is in `of`. A comment belongs to a question and to the person
@@ -76,10 +85,6 @@ JOIN events AS asked ON asked.question = said.question AND asked.kind = 'ask'
 WHERE said.kind = 'answer' AND json_extract(asked.body, '$.purpose') = 'audit'
 GROUP BY said.question ORDER BY 1
 """
-
-
-class StoreError(ValueError):
-    """A file of answers that cannot be used, with the reason and the way out."""
 
 
 class StoredAnswer(NamedTuple):
@@ -159,7 +164,7 @@ def check_kind(connection: sqlite3.Connection, name: str) -> None:
     >>> check_kind(sqlite3.connect(":memory:"), "music.sqlite")
     Traceback (most recent call last):
         ...
-    pairlearn.data.stored_answers.StoreError: music.sqlite is not a file of answers that
+    pairlearn.data.databases.StoreError: music.sqlite is not a file of answers that
     pairlearn label wrote, and was left as it is; name another file
     """
     try:
@@ -175,19 +180,37 @@ def check_kind(connection: sqlite3.Connection, name: str) -> None:
             "as it is; name another file"
         )
     if version > VERSION:
-        raise StoreError(
-            f"{name} was written by a newer version of pairlearn (its format is "
-            f"{version}, and this version reads {VERSION}); install that version, or "
-            "name another file"
-        )
+        raise newer(name, version)
 
 
-def damaged(path: Path, problem: object) -> StoreError:
+def newer(name: str, version: int) -> StoreError:
+    """Return the error that says that answers are of a version to come."""
+    return StoreError(
+        f"{name} was written by a newer version of pairlearn (its format is "
+        f"{version}, and this version reads {VERSION}); install that version, or "
+        "name another file or database"
+    )
+
+
+def not_ours(name: str) -> StoreError:
+    """Return the error that says that a database holds what somebody else made."""
+    return StoreError(
+        f"{name} has tables that pairlearn label did not make, and was left as it is; "
+        "make a database of its own for the answers"
+    )
+
+
+def damaged(path: str | Path, problem: object) -> StoreError:
     """Return the error that says that a file of answers cannot be read."""
     why = str(problem).strip().partition("\n")[0][:200]
+    if is_address(path):
+        return StoreError(
+            f"what is in the database {called(path)} cannot be read ({why}); it was "
+            "left as it is. Put a copy from before back, such as one of pg_dump"
+        )
     return StoreError(
-        f"{path.name} is damaged, or cannot be read here ({why}); it was left as it "
-        "is. Take a copy from before, together with the files beside it whose names "
+        f"{Path(path).name} is damaged, or cannot be read here ({why}); it was left as "
+        "it is. Take a copy from before, together with the files beside it whose names "
         "end in -wal and -shm, if there are any"
     )
 
@@ -225,14 +248,14 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def snapshot(path: str | Path) -> Iterator[sqlite3.Connection]:
-    """Open a file of answers to read it as it is now, also while people are answering.
+    """Open answers to read them as they are now, also while people are answering.
 
-    It may come from anywhere. Nothing is written, and no file is left beside it.
+    A file may come from anywhere. Nothing is written, and no file is left beside it.
 
     Parameters
     ----------
     path : str or Path
-        The file.
+        The file, or the address of a database.
 
     Yields
     ------
@@ -245,6 +268,10 @@ def snapshot(path: str | Path) -> Iterator[sqlite3.Connection]:
     StoreError
         If it is no file of answers, or is damaged.
     """
+    if is_address(path):
+        with closing(_copy_of_database(path)) as connection:
+            yield connection
+        return
     path = Path(path)
     path.stat()
     with _as_it_is(Path(os.path.realpath(path))) as connection:
@@ -255,6 +282,39 @@ def snapshot(path: str | Path) -> Iterator[sqlite3.Connection]:
             yield connection
         except sqlite3.Error as error:
             raise damaged(path, error) from None
+
+
+def _copy_of_database(address: str | Path) -> sqlite3.Connection:
+    """Return the log of a database, as it is at one moment, in memory."""
+    engine = make_engine(address)
+    from sqlalchemy.exc import SQLAlchemyError
+
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    copy.execute(f"CREATE TABLE events ({', '.join(_EVENTS)})")
+    copy.execute("CREATE TABLE facts (name, value)")
+    copy.execute("CREATE INDEX of_question ON events (question, kind)")
+    events = f"SELECT {', '.join(_EVENTS)} FROM events ORDER BY number"  # noqa: S608
+    try:
+        with engine.connect() as connection:
+            connection.execution_options(isolation_level="REPEATABLE READ")
+            facts = connection.exec_driver_sql("SELECT name, value FROM facts").all()
+            copy.executemany("INSERT INTO facts VALUES (?, ?)", map(tuple, facts))
+            rows = connection.execution_options(yield_per=2000).exec_driver_sql(events)
+            for part in rows.partitions():
+                copy.executemany(
+                    "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", map(tuple, part)
+                )
+    except SQLAlchemyError as problem:
+        copy.close()
+        if getattr(getattr(problem, "orig", None), "sqlstate", "") == "42P01":
+            raise StoreError(
+                f"the database {called(address)} holds no answers of pairlearn label; "
+                "check the address"
+            ) from None
+        raise unreachable(address, problem) from None
+    finally:
+        engine.dispose()
+    return copy
 
 
 @contextmanager
@@ -330,7 +390,7 @@ def read_stored_answers(path: str | Path) -> StoredAnswers:
     Parameters
     ----------
     path : str or Path
-        The file that `pairlearn label` writes.
+        The file that `pairlearn label` writes, or the address of its database.
 
     Returns
     -------
@@ -341,7 +401,6 @@ def read_stored_answers(path: str | Path) -> StoredAnswers:
     StoreError
         If it cannot be read, with the reason and the way out.
     """
-    path = Path(path)
     with snapshot(path) as connection:
         asked = {row[0]: row for row in connection.execute(_ASKED_SELECT)}
         rows = [
@@ -369,7 +428,7 @@ def _is_below(number: object, last: int) -> bool:
     return isinstance(number, int) and number < last
 
 
-def _checked(row: tuple[object, ...], path: Path) -> StoredAnswer:
+def _checked(row: tuple[object, ...], path: str | Path) -> StoredAnswer:
     """Return a row of the view; refuse what was never written so."""
     answer = StoredAnswer(*row)  # type: ignore[arg-type]
     texts = [answer.left, answer.right]

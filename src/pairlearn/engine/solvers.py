@@ -278,7 +278,13 @@ def minimise_rounded(
 
 
 def minimise_together(
-    objective: Any, starts: Floats, *, max_iter: int, tol: float, memory: int = 6
+    objective: Any,
+    starts: Floats,
+    *,
+    max_iter: int,
+    tol: float,
+    memory: int = 6,
+    alone: bool = False,
 ) -> tuple[Floats, Floats, int]:
     """Minimise many objectives of the same kind at once, by L-BFGS.
 
@@ -297,6 +303,9 @@ def minimise_together(
         It ends when no objective falls by more than this in an iteration.
     memory : int, default=6
         Steps from which the curvature is learned.
+    alone : bool, default=False
+        Whether each problem ends by itself, when its own objective falls no further, so
+        that its result is the same without the others.
 
     Returns
     -------
@@ -307,8 +316,8 @@ def minimise_together(
     n_iter : int
         Iterations.
     """
-    everyone = np.arange(len(starts))
-    u, (value, gradient) = starts.copy(), objective(starts, everyone)
+    going_on = np.arange(len(starts))
+    u, (value, gradient) = starts.copy(), objective(starts, going_on)
     steps: list[tuple[Floats, Floats, Floats]] = []
     n_iter = 0
     while n_iter < max_iter:
@@ -320,7 +329,7 @@ def minimise_together(
         move *= np.minimum(1, limit / np.maximum(length, 1e-300))[:, None]
         slope = _dot(move, gradient)
         new_u, new_value, new_gradient = u.copy(), value.copy(), gradient.copy()
-        rows, step = everyone, 1.0
+        rows, step = going_on, 1.0
         for _ in range(8):
             trial = u[rows] + step * move[rows]
             trial_value, trial_gradient = objective(trial, rows)
@@ -338,6 +347,8 @@ def minimise_together(
         steps = steps[-memory:]
         fall = value - new_value
         u, value, gradient = new_u, new_value, new_gradient
+        if alone:
+            going_on = going_on[fall[going_on] >= tol]
         if fall.max() < tol:
             break
     return u, value, n_iter

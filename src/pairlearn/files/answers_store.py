@@ -1,4 +1,4 @@
-"""The file in which `pairlearn label` keeps answers: how it is made.
+"""The file in which `pairlearn label` keeps answers: how it was made at first.
 
 It is an SQLite database with a log of events to which lines are only ever added: what
 was asked and answered, and also what was taken back. The view `answers` shows the
@@ -21,6 +21,8 @@ from pairlearn.data.stored_answers import (
 __all__ = ["ANSWERS_SELECT", "APPLICATION_ID", "SCHEMA", "VERSION", "StoreError"]
 __all__ += ["check_kind", "damaged", "open_read_only"]
 
+# Version 1. :mod:`pairlearn.label.migrations` begins with it, and leads on from there:
+# what is to change is a step of its own there.
 SCHEMA = f"""
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE events (
@@ -45,5 +47,5 @@ CREATE TRIGGER events_remain BEFORE DELETE ON events
 BEGIN SELECT raise(ABORT, 'events are never deleted'); END;
 CREATE VIEW answers AS {ANSWERS_SELECT};
 PRAGMA application_id = {APPLICATION_ID};
-PRAGMA user_version = {VERSION};
+PRAGMA user_version = 1;
 """

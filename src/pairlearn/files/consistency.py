@@ -22,6 +22,8 @@ __all__ = ["check_sound", "parameters_of"]
 
 # Each job is a process or a thread; more than this is no help on any machine.
 _MOST_JOBS = max(64, os.cpu_count() or 1)
+# The most numbers that a cell of a column of vectors may have.
+_LONGEST_VECTOR = 100_000
 # The most columns that fit into an index of 32 bits.
 _MOST_COLUMNS = 2**31 - 1
 _KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
@@ -149,6 +151,22 @@ def _fits_words(own: Mapping[str, Any]) -> bool:
         type(words) is dict
         and (not words or _is_array(columns, "i", None))
         and bool(np.all(np.sort(columns) == np.arange(len(words))))
+    )
+
+
+def _fits_texts(own: Mapping[str, Any]) -> bool:
+    # Words are numbered anew whenever they are used, and a word that is there twice is
+    # refused then; but each needs a number, and no number may spoil all others.
+    if own["part"] not in ("words", "characters"):
+        return False
+    if "words_" not in own:
+        return "rarity_" not in own
+    words = own["words_"].split("\n") if own["words_"] else []
+    return (
+        type(own["words_"]) is str
+        and len(set(words)) == len(words)
+        and _is_array(own["rarity_"], "f", len(words))
+        and bool(np.all(np.isfinite(own["rarity_"])))
     )
 
 
@@ -303,6 +321,23 @@ def _is_rows(table: Any, shape: tuple[int, int]) -> bool:
     )
 
 
+def _fits_numbers(own: Mapping[str, Any]) -> bool:
+    # As many numbers are made room for, for each point.
+    if type(own.get("embed", "")) is not str:
+        return False
+    if "mean_" not in own and "n_numbers_" not in own:
+        return True
+    names = own["feature_names_in_"]
+    return (
+        _is_count(own["n_numbers_"], 1, _LONGEST_VECTOR)
+        and _is_array(own["mean_"], "f", own["n_numbers_"])
+        and bool(np.isfinite(own["mean_"]).all())
+        and type(own["some_missing_"]) is bool
+        and _is_array(names, "O", 1)
+        and type(names[0]) is str
+    )
+
+
 _CHECKS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     f"sklearn.{name}": check
     for check, names in {
@@ -318,4 +353,13 @@ _CHECKS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
         "svm._classes.SVR",
     }.items()
     for name in names.split()
+}
+_CHECKS["pairlearn.files.tables.encoders.texts.TextVectors"] = _fits_texts
+_CHECKS |= {
+    f"pairlearn.files.tables.encoders.{name}": _fits_numbers
+    for name in (
+        "embedding.EmbeddedColumn",
+        "images.ImageColumn",
+        "vectors.VectorColumn",
+    )
 }

@@ -1,7 +1,8 @@
 """The clerk: does one thing after the other, on the disk and in memory.
 
-Each method stands inside a transaction of the store. Whoever calls them commits; if
-that fails, :meth:`Clerk.begin_again` makes the memory anew from the disk.
+Each method stands inside a transaction of the store, which begins with
+:meth:`Clerk.follow` where other processes add to the log. Whoever calls them commits;
+if that fails, :meth:`Clerk.begin_again` makes the memory anew from the disk.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.files.answers_store import damaged
-from pairlearn.label.leases import Lease, Leases
+from pairlearn.label.invitations import InvitationEnded
+from pairlearn.label.leases import Lease
 from pairlearn.label.records import Records
-from pairlearn.label.values import SAID, Asked, Outcome, Refused, can_be_in_names
+from pairlearn.label.values import SAID, Asked, Item, Outcome, Refused, can_be_in_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from pairlearn.label.store import Event, Store
-    from pairlearn.label.values import Given, Item, Person
+    from pairlearn.label.values import Given, Person
 
 __all__ = ["Clerk"]
 
@@ -44,10 +46,8 @@ class Clerk:
     ----------
     records : Records
         What the events say.
-    leases : Leases
-        What is on which page.
     fresh : list of Event
-        What was added since the list was emptied.
+        What was added since :meth:`take_news`, by us and by others.
     is_shut : bool
         Whether no question is given out for now.
     """
@@ -58,24 +58,43 @@ class Clerk:
         self.store, self._clock, self._seconds = store, clock, lease_seconds
         self.fresh: list[Event] = []
         self.is_shut = False
+        self._taken, self._now = store.last, clock()
         self.begin_again()
+        with store.transaction():
+            self.follow()
+            store.leases.tidy(self.records.open, self.records.open, clock())
+            store.leases.shorten(clock() + lease_seconds)
+        self.take_news()
 
     def begin_again(self) -> None:
         """Make all that is in memory from what is on the disk."""
+        records, store = Records(), self.store
         self.fresh.clear()
+        last = 0
         try:
-            records = Records.read(self.store.events())
+            for event in store.events():
+                records.apply(event)
+                last = event.number
+                if last > self._taken:
+                    self.fresh.append(event)
         except (KeyError, TypeError, ValueError) as problem:
-            raise damaged(self.store.path, problem) from None
-        self.records = records
-        self.leases = Leases.read(
-            self.store.leases(), records.open, self._clock(), self._may_wait
-        )
+            raise damaged(store.where, problem) from None
+        self.records, store.last = records, last
 
-    def _may_wait(self, number: int, who: str) -> bool:
-        """Tell whether a question may be on a person's page, though it is answered."""
-        known = number in self.records.questions
-        return known and self.records.own(who, number) is None
+    def follow(self) -> list[Event]:
+        """Take into account what other processes have added; return it."""
+        found = []
+        for event in self.store.follow():
+            self.records.apply(event)
+            found.append(event)
+        self.fresh += found
+        return found
+
+    def take_news(self) -> list[Event]:
+        """Return what was added since the last time, in order, by whomever."""
+        news, self.fresh = self.fresh, []
+        self._taken = self.store.last
+        return news
 
     # What people do.
 
@@ -120,10 +139,7 @@ class Clerk:
         self._add(kind, body, who, number, f"{request}/1" if comment else request)
         if comment:
             self._add("comment", {"text": comment, "to": who}, who, number, request)
-        lease = self.leases.of(number)
-        # A second person may have the question on the page, and should keep it there.
-        if lease is None or lease.who == who:
-            self._end_lease(number)
+        self.store.leases.end(number, who, self._clock())
 
     def hand(
         self, person: Person, page: str, have: Iterable[int], want: int
@@ -149,47 +165,48 @@ class Clerk:
         if self.is_shut:
             return []
         self._meet(person)
-        now, who = self._clock(), person.name
-        until = now + self._seconds
-        self.leases.sweep(now, self.records.open.__contains__, until)
+        lease, leases = self._lease(person, page), self.store.leases
+        now, who = self._now, person.name
         want = min(want, _MOST)
         held = list(dict.fromkeys(have))[:_MOST]
+        mine = leases.of_page(who, page, now)
+        # What was answered by the same person elsewhere is not shown once more.
+        known = {n: until for n, until in mine.items() if self._may_wait(n, who)}
+        lost = [n for n in held if n not in known and self._suits(n, who)]
+        leases.take_back(lost, lease)
         # Those on the page stay there, as long as somebody looks at it.
-        for number in held:
-            if self._is_ours(number, who, page):
-                self._lease(number, who, page, until, hurry=False)
-        found = [n for n in self.leases.of_page(who, page) if n not in held]
-        for number in found:
-            self._lease(number, who, page, until, hurry=False)
+        half = now + self._seconds / 2
+        leases.extend([n for n, until in known.items() if until <= half], lease)
+        found = [n for n in known if n not in held]
         missing = max(0, want - len(held))
-        for number in self._suitable(who, missing - len(found)):
-            self._lease(number, who, page, until)
-            found.append(number)
+        found += leases.take(
+            missing - len(found), lease, lambda number: self._suits(number, who)
+        )
         return [self.records.asked(number) for number in found[:missing]]
 
-    def _is_ours(self, number: int, who: str, page: str) -> bool:
-        lease = self.leases.of(number)
-        if lease is not None:
-            return lease[:2] == (who, page)
-        return self.leases.is_free(number) and not self.records.has_answered(
-            who, number
-        )
+    def _lease(self, person: Person, page: str, number: int = -1) -> Lease:
+        """Return a lease from now on."""
+        now = self._clock()
+        if now < self._now:  # the clock was put back
+            self.store.leases.shorten(now + self._seconds)
+        self._now = now
+        is_open = number in self.records.open
+        return Lease(number, person.name, page, now + self._seconds, now, is_open)
 
-    def _suitable(self, who: str, most: int) -> list[int]:
-        """Return free questions about pairs that a person has not answered."""
-        found: list[int] = []
-        for number in self.leases.free:
-            if len(found) >= most:
-                break
-            if not self.records.has_answered(who, number):
-                found.append(number)
-        return found
+    def _may_wait(self, number: int, who: str) -> bool:
+        """Tell whether a question may be on a person's page, though it is answered."""
+        known = number in self.records.questions
+        return known and self.records.own(who, number) is None
 
-    def n_suitable(self, who: str | None, most: int) -> int:
-        """Return how many questions could be given to a person, up to so many."""
-        if who is None:
-            return min(most, len(self.leases.free))
-        return len(self._suitable(who, most))
+    def _suits(self, number: int, who: str) -> bool:
+        """Tell whether a question is open, and about a pair that is new to a person."""
+        records = self.records
+        return number in records.open and not records.has_answered(who, number)
+
+    def n_suitable(self, who: str | None) -> int:
+        """Return how many questions could be given to a person, or somewhat less."""
+        n_free = self.store.leases.n_free(self._clock())
+        return n_free - (self.records.n_unsuitable(who) if who is not None else 0)
 
     def undo(
         self, person: Person, page: str, request: str, question: int | None
@@ -215,8 +232,7 @@ class Clerk:
             item = found
         self._meet(person)
         self._take_back(item, who, request)
-        until = self._clock() + self._seconds
-        self._lease(item.question, who, page, until)
+        self.store.leases.put(self._lease(person, page, item.question))
         return self.records.asked(item.question), item.said or 0
 
     def edit(self, person: Person, request: str, question: int, said: int) -> None:
@@ -285,9 +301,58 @@ class Clerk:
         if own is not None:
             return own
         found = self.records.item(question)
-        if person.owner or found.said is None:
+        if person.owner:
             return found
-        raise Refused("This question was answered by somebody else.", 403)
+        # What is on nobody's page, or on another one, is not theirs to look at.
+        if self.store.leases.has(person.name, question, self._clock()):
+            asked = self.records.asked(question)
+            return Item(0, question, asked.left, asked.right, None, None, None)
+        raise Refused("This question is not on your page.", 403)
+
+    def may_see(self, person: Person, row: int) -> bool:
+        """Tell whether a point is one that a person is asked about, or was."""
+        if person.owner or self.records.has_judged(person.name, row):
+            return True
+        numbers = self.store.leases.of_person(person.name)
+        asked = (self.records.questions.get(number) for number in numbers)
+        return any(each is not None and row in each.pair for each in asked)
+
+    # What is noted about people and links.
+
+    def check_welcome(self, person: Person) -> None:
+        """Refuse somebody whose invitation has been revoked."""
+        if person.owner and person.invitation is None:
+            return
+        found = self.records.invitations.of(person.name, person.invitation)
+        if found is None or not found.stands:
+            raise InvitationEnded
+
+    def note(
+        self, who: str | None, kind: str, body: dict[str, Any], request: str | None
+    ) -> Event:
+        """Take down what somebody did, once per id of a request.
+
+        Parameters
+        ----------
+        who : str or None
+            Who did it.
+        kind, body
+            As for :class:`~pairlearn.label.store.Event`.
+        request : str or None
+            The id that the page gave to it.
+
+        Returns
+        -------
+        Event
+        """
+        if request is not None:
+            _check_request(request)
+            done = self.store.event_of(request)
+            if done is not None:
+                if (done.who, done.kind) != (who, kind):
+                    raise _used_before()
+                return done
+        return self._add(kind, body, who, None, request)
 
     # What the back room does.
 
@@ -296,7 +361,7 @@ class Clerk:
         if number in self.records.questions:
             return
         self._add("ask", body, None, number, None)
-        self.leases.add_free(number)
+        self.store.leases.add(number)
 
     def learned(self, body: dict[str, Any]) -> None:
         """Keep that a model was learned."""
@@ -307,15 +372,14 @@ class Clerk:
 
         A later model chooses better ones. Audits stay: they do not get old.
         """
-        fresh = [
+        questions = self.records.questions
+        unseen = [
             number
-            for number in self.leases.free
-            if number not in self.leases.handed_out
-            and self.records.questions[number].purpose == "learn"
+            for number in self.store.leases.unseen()
+            if number in questions and questions[number].purpose == "learn"
         ]
-        for number in fresh[most:]:
+        for number in self.store.leases.withdraw(unseen[most:]):
             self._add("withdraw", {}, None, number, None)
-            self.leases.end(number)
 
     # Helpers.
 
@@ -326,38 +390,26 @@ class Clerk:
         who: str | None,
         question: int | None,
         request: str | None,
-    ) -> None:
+    ) -> Event:
         event = self.store.append(
             kind, body, who=who, question=question, request=request
         )
         self.records.apply(event)
         self.fresh.append(event)
+        return event
 
     def _take_back(self, item: Item, who: str, request: str) -> None:
         body = {"of": item.number, "said": item.said}
         self._add("undo", body, who, item.question, request)
 
-    def _lease(
-        self, number: int, who: str, page: str, until: float, *, hurry: bool = True
-    ) -> None:
-        """Lease a question; without hurry only if half of its time is over."""
-        lease = self.leases.of(number)
-        if not hurry and lease and until - lease.until < self._seconds / 2:
-            return
-        self.store.lease(number, who, page, until)
-        self.leases.lease(number, Lease(who, page, until))
-
-    def _end_lease(self, number: int) -> None:
-        self.store.end_lease(number)
-        self.leases.end(number)
-
     def _meet(self, person: Person) -> None:
         """Note who takes part, the first time."""
         name = person.name
-        if self.records.people.get(name) == person:
+        if self.records.has_joined(person):
             return
         _check_word(name, "name", _LONGEST_NAME)
-        self._add("join", {"owner": person.owner}, name, None, None)
+        body = {"owner": person.owner, "invitation": person.invitation}
+        self._add("join", body, name, None, None)
 
     def _has_done(
         self,
@@ -429,8 +481,9 @@ def _check_word(word: str, what: str, most: int) -> None:
 def _checked_text(text: str) -> str:
     if len(text) > _LONGEST_TEXT:
         raise Refused(f"A comment has at most {_LONGEST_TEXT:,} letters.")
-    # A half of a pair of surrogates cannot be written as UTF-8.
-    return text.strip().encode("utf-8", "replace").decode()
+    # A half of a pair of surrogates cannot be written as UTF-8, and PostgreSQL does not
+    # know the letter of number 0.
+    return text.replace("\0", "").strip().encode("utf-8", "replace").decode()
 
 
 def _checked_seconds(seconds: float | None) -> float | None:

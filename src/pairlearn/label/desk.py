@@ -13,10 +13,13 @@ Choosing questions and learning happen in another process, the back room; see
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pairlearn.label.commands import Command
+from pairlearn.label.members import Members
 from pairlearn.label.values import (
     SAID,
     Asked,
@@ -28,13 +31,14 @@ from pairlearn.label.values import (
     Person,
     Refused,
 )
-from pairlearn.label.writer import Command, Writer
+from pairlearn.label.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from pairlearn.label.clerk import Clerk
+    from pairlearn.label.invitations import Invitations
 
 __all__ = ["Asked", "Desk", "Given", "Hand", "History", "Item", "Outcome", "Person"]
 __all__ += ["Refused"]
@@ -54,8 +58,9 @@ class Desk:
 
     Parameters
     ----------
-    store : Path
-        The file in which everything is kept.
+    store : Path or str
+        The file in which everything is kept, or the address of a database that other
+        processes share.
     points : Path
         The table of points.
     given : dict, optional
@@ -70,11 +75,16 @@ class Desk:
         Seconds that a page without questions waits before it is told to ask again.
     **others
         For tests: see :class:`~pairlearn.label.writer.Writer`.
+
+    Attributes
+    ----------
+    members : Members
+        Invitations, and the trail of who did what.
     """
 
     def __init__(
         self,
-        store: Path,
+        store: Path | str,
         points: Path,
         given: Mapping[str, Any] | None = None,
         *,
@@ -94,9 +104,11 @@ class Desk:
             changed=self._changed,
             **others,
         )
+        self._training = self._writer.training
         self._words, self._patience = words, patience
         self._loop: asyncio.AbstractEventLoop | None = None
         self._arrival = asyncio.Event()
+        self.members = Members(self._do)
 
     async def open(self) -> None:
         """Open the store and start the back room, without waiting for the latter.
@@ -125,14 +137,14 @@ class Desk:
             arrival = self._arrival
             if self.trouble is not None:
                 raise Refused(self.trouble, 503)
-            if self._writer.state == "ready":
+            if self._training.state == "ready":
                 return True
             await arrival.wait()
 
     @property
     def trouble(self) -> str | None:
         """Why no questions can be chosen, if they cannot."""
-        return self._writer.trouble
+        return self._training.trouble
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -142,7 +154,7 @@ class Desk:
     @property
     def back_room_pid(self) -> int | None:
         """The number of the process that chooses and learns."""
-        return self._writer.pid
+        return self._training.pid
 
     def fact(self, name: str) -> Any:
         """Return something that was kept beside the answers, or None."""
@@ -152,6 +164,56 @@ class Desk:
         """Keep something beside the answers: any value that JSON knows."""
         await self._do(lambda clerk: clerk.store.keep_fact(name, value))
         self._writer.facts[name] = value
+
+    async def secret(self, by: str | None = None, *, new: bool = False) -> str:
+        """Return what links are signed with; it is made if there is none.
+
+        Parameters
+        ----------
+        by : str or None
+            Who asks.
+        new : bool
+            Whether to make another one, so that no link from before is valid.
+
+        Returns
+        -------
+        str
+        """
+        made = secrets.token_hex(32)
+
+        def do(clerk: Clerk) -> str:
+            # Read again: with several servers, another one may have been quicker.
+            before = clerk.store.fact("secret")
+            if before is not None and not new:
+                return str(before)
+            clerk.store.keep_fact("secret", made)
+            if before is not None:
+                clerk.note(by, "new_links", {}, None)
+            return made
+
+        return await self._do(do)
+
+    async def invitations(self) -> Invitations:
+        """Return who may come in, as it is now."""
+        if not self._writer.is_shared:
+            return self._writer.invitations
+        # Another process may have revoked a link a moment ago.
+        return await self._do(lambda clerk: clerk.records.invitations, log=False)
+
+    async def settle_fact(self, name: str, value: Any) -> Any:
+        """Keep something unless there is such a fact, and return what there is.
+
+        Of several processes that begin at the same time, the first decides.
+        """
+
+        def do(clerk: Clerk) -> Any:
+            found = clerk.store.fact(name)
+            if found is None:
+                clerk.store.keep_fact(name, value)
+            return value if found is None else found
+
+        self._writer.facts[name] = found = await self._do(do)
+        return found
 
     async def hand(
         self, person: Person, page: str, have: Iterable[int], want: int
@@ -178,7 +240,7 @@ class Desk:
         def do(clerk: Clerk) -> list[Asked]:
             return self._give(clerk, person, page, held, want)
 
-        found = await self._do(do)
+        found = await self._do(do, person, log=False)
         return await self._hand(person, page, held, want, found, self._patience)
 
     async def answer(
@@ -211,7 +273,7 @@ class Desk:
             outcomes = [clerk.answer(person, each) for each in given]
             return outcomes, self._give(clerk, person, page, held, want)
 
-        outcomes, found = await self._do(do)
+        outcomes, found = await self._do(do, person)
         brief = min(_BRIEFLY, self._patience)
         return outcomes, await self._hand(person, page, held, want, found, brief)
 
@@ -221,7 +283,7 @@ class Desk:
         """Give questions to a page; a command."""
         found = clerk.hand(person, page, held, want)
         short = len(held) + len(found) < want
-        self._writer.served(person.name, page, short=short)
+        self._training.served(person.name, page, short=short)
         return found
 
     async def _hand(
@@ -240,12 +302,12 @@ class Desk:
 
         def look(clerk: Clerk) -> tuple[list[Asked], bool]:
             found = self._give(clerk, person, page, held, want)
-            return found, self._writer.has_nothing_for(person.name, begin)
+            return found, self._training.has_nothing_for(person.name, begin)
 
         while True:
             # Before we look: what comes in between wakes us.
             arrival = self._arrival
-            found, nothing = await self._do(look)
+            found, nothing = await self._do(look, person, log=False)
             if found or nothing:
                 return Hand(found, done=not found)
             if self.trouble is not None:
@@ -277,7 +339,9 @@ class Desk:
         said : int
             What had been said.
         """
-        return await self._do(lambda clerk: clerk.undo(person, page, request, question))
+        return await self._do(
+            lambda clerk: clerk.undo(person, page, request, question), person
+        )
 
     async def edit(
         self, person: Person, request: str, question: int, said: int
@@ -293,7 +357,9 @@ class Desk:
         said : int
             1 for same, -1 for different, 0 for unsure.
         """
-        await self._do(lambda clerk: clerk.edit(person, request, question, said))
+        await self._do(
+            lambda clerk: clerk.edit(person, request, question, said), person
+        )
 
     async def comment(
         self, person: Person, request: str, question: int, text: str
@@ -307,11 +373,21 @@ class Desk:
         text : str
             The comment; an empty one removes it.
         """
-        await self._do(lambda clerk: clerk.comment(person, request, question, text))
+        await self._do(
+            lambda clerk: clerk.comment(person, request, question, text), person
+        )
 
     async def question(self, person: Person, number: int) -> Item:
         """Return a question and what was said: by the person, or for the owner."""
-        return await self._do(lambda clerk: clerk.item(person, number))
+        return await self._do(
+            lambda clerk: clerk.item(person, number), person, log=False
+        )
+
+    async def may_see(self, person: Person, row: int) -> bool:
+        """Tell whether a person may see a point: for owners, every one."""
+        if person.owner:
+            return True
+        return await self._do(lambda clerk: clerk.may_see(person, row), log=False)
 
     async def history(
         self,
@@ -351,7 +427,7 @@ class Desk:
             return clerk.records, [i for i in items if everyone or i.who == who]
 
         # The list is made by the writer, and searched beside it.
-        records, items = await self._do(look)
+        records, items = await self._do(look, person, log=False)
         return await asyncio.to_thread(
             records.search,
             items,
@@ -363,17 +439,19 @@ class Desk:
 
     async def progress(self) -> dict[str, Any]:
         """Return the last panel of the back room, with counts as they are now."""
-        writer = self._writer
-        panel = dict(writer.panel)
+        writer, training = self._writer, self._training
+        panel = dict(training.panel)
         panel["answers"] = {
             SAID[said]: writer.counts.get(said, 0) for said in (1, -1, 0)
         }
+        rates = {each["name"]: each for each in panel.get("people", ())}
         panel["people"] = [
-            {"name": name, "n": n} for name, n in sorted(writer.people.items())
+            {"name": name, "n": n} | rates.get(name, {})
+            for name, n in sorted(writer.people.items())
         ]
-        panel["learning"] = writer.learning
-        panel["back_room"] = writer.state
-        panel["trouble"] = writer.trouble
+        panel["learning"] = training.learning
+        panel["back_room"] = training.state
+        panel["trouble"] = training.trouble
         return panel
 
     async def name_groups(
@@ -394,7 +472,7 @@ class Desk:
             raise Refused("Only the owner names the groups.", 403)
         members = {
             group["key"]: group["members"]
-            for group in self._writer.panel.get("groups", ())
+            for group in self._training.panel.get("groups", ())
         }
         kept = []
         for each in names:
@@ -403,7 +481,7 @@ class Desk:
                     "The groups have changed meanwhile; look at them again.", 409
                 )
             kept.append({"name": each["name"], "members": members[each["key"]]})
-        await self._do(lambda clerk: clerk.name_groups(person, request, kept))
+        await self._do(lambda clerk: clerk.name_groups(person, request, kept), person)
 
     async def for_files(self) -> tuple[int, list[dict[str, Any]]]:
         """Return what files that are made of the answers depend on.
@@ -417,7 +495,8 @@ class Desk:
             The names of the groups, each with the ids of members it was given for.
         """
         return await self._do(
-            lambda clerk: (clerk.records.last_change, list(clerk.records.names))
+            lambda clerk: (clerk.records.last_change, list(clerk.records.names)),
+            log=False,
         )
 
     def n_answers(self, person: Person) -> int:
@@ -428,8 +507,25 @@ class Desk:
         """Return who takes part, in order of their names."""
         return sorted(self._writer.people)
 
-    async def _do(self, do: Callable[[Clerk], Result]) -> Result:
-        """Let the writer do something; return when it is on the disk."""
+    async def _do(
+        self,
+        do: Callable[[Clerk], Result],
+        person: Person | None = None,
+        *,
+        log: bool = True,
+    ) -> Result:
+        """Let the writer do something; return when it is on the disk.
+
+        It is done for a person only if their link still holds at that moment, also if
+        it was revoked after the request had been let in. Without `log` nothing but
+        leases is written, and no other process waits for us.
+        """
+
+        def if_welcome(clerk: Clerk) -> Result:
+            if person is not None:
+                clerk.check_welcome(person)
+            return do(clerk)
+
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
 
         def settle(result: Any, problem: BaseException | None) -> None:
@@ -440,7 +536,7 @@ class Desk:
             else:
                 done.set_exception(problem)
 
-        self._writer.put(Command(do, settle))
+        self._writer.put(Command(if_welcome, settle, log=log))
         return await done
 
     def _deliver(self, results: list[Callable[[], None]]) -> None:

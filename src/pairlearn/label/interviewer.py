@@ -12,7 +12,6 @@ import os
 import threading
 import time
 import traceback
-from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +20,13 @@ from pairlearn.ask.interview import Interview
 from pairlearn.ask.question import AUDIT
 from pairlearn.ask.state import mark_of_points
 from pairlearn.ask.tables import begin_interview, encode, noise_to_learn_with
-from pairlearn.files.answers_store import open_read_only
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.points import read_points
 from pairlearn.label.ledger_lines import LedgerLines
 from pairlearn.label.panel import Panel, no_panel
 from pairlearn.label.same_points import mark_of_ids, other_points
 from pairlearn.label.settings import OVERLAP
-from pairlearn.label.store import lines_from
+from pairlearn.label.store import read_events
 from pairlearn.system.aside import work_aside
 from pairlearn.system.memory import give_back_memory
 
@@ -52,9 +50,9 @@ class Interviewer:
     Parameters
     ----------
     task : dict
-        "store", "points": where both files are; "settings": how to ask; "mark": what
-        the points were when the store was begun, or None; "upto": the event up to which
-        the store is to be read; "hook": for tests, see
+        "store", "points": where answers and points are; "settings": how to ask; "mark":
+        what the points were when the store was begun, or None; "upto": the event up to
+        which the store is to be read; "hook": for tests, see
         :class:`~pairlearn.label.writer.Writer`.
     send : callable
         Sends a message to the front.
@@ -75,15 +73,21 @@ class Interviewer:
     ) -> None:
         self._send, self._inbox = send, inbox
         settings, path = task["settings"], Path(task["points"])
-        points = read_points(path, settings["id"], first_row=settings["first_row"])
+        points = read_points(
+            path,
+            settings["id"],
+            first_row=settings["first_row"],
+            delimiter=settings.get("delimiter"),
+            embed=settings.get("embed"),
+        )
         if len(points) < 2:
             raise TableError(f"{path.name} holds one point; a question needs two")
         self._ids = [str(each) for each in points.ids]
         X = encode(points)
         mark = _mark(X, self._ids)
-        store = Path(task["store"])
+        store = task["store"]
         if task["mark"] not in (None, mark):
-            raise TableError(other_points(path.name, store.name))
+            raise TableError(other_points(path.name, store))
         estimator = _called(task["hook"])
         interview = begin_interview(
             X,
@@ -120,16 +124,15 @@ class Interviewer:
         give_back_memory()
         send(("ready", mark))
 
-    def _read(self, store: Path, upto: int) -> list[list[Any]]:
+    def _read(self, store: str, upto: int) -> list[list[Any]]:
         """Return the lines of the store, up to an event."""
         found = []
-        with closing(open_read_only(store)) as connection:
-            for event in lines_from(connection, upto=upto):
-                line = self._line(
-                    event.number, event.kind, event.question, event.who, event.body
-                )
-                if line is not None:
-                    found.append(line)
+        for event in read_events(store, upto):
+            line = self._line(
+                event.number, event.kind, event.question, event.who, event.body
+            )
+            if line is not None:
+                found.append(line)
         return found
 
     def _line(self, *event: Any) -> list[Any] | None:
@@ -166,6 +169,8 @@ class Interviewer:
                 interview.answer(number, *values)
                 audit = interview.ledger.questions[number].purpose == AUDIT
                 self._panel_due |= audit
+            elif what in ("opinion", "unsay"):
+                getattr(interview, what)(number, *values)
             else:
                 getattr(interview, what)(number)
                 self._panel_due = True

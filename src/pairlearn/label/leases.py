@@ -2,180 +2,354 @@
 
 A question on a page is nobody else's until its lease has run out; then it goes to the
 next who asks. An answer that comes later still counts.
+
+They are rows of the database, one per question that is open or on a page. Whoever wants
+some locks rows that are free and passes over those that another process has locked
+(SELECT ... FOR UPDATE SKIP LOCKED), so that no question goes to two pages and nobody
+waits. A file needs no such locks: one process has it, and SQLAlchemy leaves them out.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import and_, bindparam, distinct, false, func, or_, select
+
+from pairlearn.label.tables import LEASES, WISHES
+from pairlearn.label.upserts import upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
 
 __all__ = ["Lease", "Leases"]
 
+_T = LEASES.c
+_NOW: Any = bindparam("now")
+_NUMBERS: Any = bindparam("numbers", expanding=True)
+_MINE = and_(_T.who == bindparam("by"), _T.page == bindparam("on"))
+_FREE = and_(_T.is_open, _T.until <= _NOW)
+_FREE_ONES = select(_T.question).where(_FREE).order_by(_T.question)
+# What others have locked is passed over.
+_TAKE = _FREE_ONES.limit(bindparam("most")).with_for_update(skip_locked=True)
+_OTHERS = (
+    _FREE_ONES.where(_T.question.not_in(_NUMBERS))
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True)
+)
+_THESE = (
+    select(_T.question)
+    .where(_T.question.in_(_NUMBERS), or_(_FREE, _MINE))
+    .order_by(_T.question)
+    .with_for_update(skip_locked=True)
+)
+_TOO_LONG = (
+    select(_T.question)
+    .where(_T.until > bindparam("latest"))
+    .with_for_update(skip_locked=True)
+)
+_UNSEEN = select(_T.question).where(_T.taken.is_(None), _T.is_open)
+_UNSEEN_ONES = (
+    _UNSEEN.where(_T.question.in_(_NUMBERS))
+    .order_by(_T.question)
+    .with_for_update(skip_locked=True)
+)
+_OF_PAGE = (
+    select(_T.question, _T.until)
+    .where(_MINE, _T.until > _NOW)
+    .order_by(_T.taken, _T.question)
+)
+_HAS = select(_T.question).where(
+    _T.question == bindparam("number"), _T.who == bindparam("by"), _T.until > _NOW
+)
+_OF_PERSON = select(_T.question).where(_T.who == bindparam("by"))
+_N_FREE = select(func.count()).select_from(LEASES).where(_FREE)
+_N_PAGES = select(func.count(distinct(_T.page))).where(_T.taken > bindparam("since"))
+_PUT = (
+    LEASES.update()
+    .where(_T.question == bindparam("number"))
+    .values(
+        who=bindparam("by"),
+        page=bindparam("on"),
+        until=bindparam("til"),
+        taken=bindparam("at"),
+    )
+)
+_EXTEND = LEASES.update().where(_T.question.in_(_NUMBERS))
+_EXTEND = _EXTEND.values(until=bindparam("til"))
+_DROP = LEASES.delete().where(_T.question.in_(_NUMBERS))
+_ADD = LEASES.insert()
+# An answer ends the lease of whoever gave it, and one that has run out; a second person
+# who has the question on the page keeps it there.
+_END = LEASES.delete().where(
+    _T.question == bindparam("number"),
+    or_(_T.who == bindparam("by"), _T.until <= _NOW),
+)
+_CLOSE = LEASES.update().where(_T.question == bindparam("number"), _T.is_open)
+_CLOSE = _CLOSE.values(is_open=false())
+_NOTHING = WISHES.update().where(WISHES.c.who == bindparam("by"))
+_NOTHING = _NOTHING.values(in_vain=bindparam("at"))
+
 
 class Lease(NamedTuple):
-    """A question on a page.
+    """A question on a page, or one that is free.
 
     Attributes
     ----------
-    who : str
-        The person.
-    page : str
-        The page.
+    question : int
+        The number of the question.
+    who, page : str
+        The person and the page; empty: it has been on none.
     until : float
         When it runs out, in seconds since 1970.
+    taken : float or None
+        When the page got it.
+    is_open : bool
+        Whether nobody has answered it.
     """
 
+    question: int
     who: str
     page: str
     until: float
+    taken: float | None
+    is_open: bool
 
 
 class Leases:
-    """The leases, and the questions that are free.
+    """The leases of a store; everything within a transaction of it.
 
-    Attributes
+    Parameters
     ----------
-    free : list of int
-        Questions that may be given out, in order.
-    handed_out : set of int
-        Those of them that have been on a page before.
-
-    Examples
-    --------
-    >>> leases = Leases()
-    >>> leases.add_free(4)
-    >>> leases.lease(4, Lease("Ada", "page1", 600.0))
-    >>> leases.free, leases.of_page("Ada", "page1")
-    ([], [4])
-    >>> leases.sweep(601.0, lambda number: True)
-    >>> leases.free
-    [4]
+    run, quick : callable
+        Execute a statement with values: any, or one that is compiled once.
+    dialect : str
+        The kind of database.
     """
 
-    def __init__(self) -> None:
-        self.free: list[int] = []
-        self.handed_out: set[int] = set()
-        self._leases: dict[int, Lease] = {}
-        self._pages: dict[tuple[str, str], dict[int, None]] = {}
-        # When the first lease runs out, and the last one.
-        self._earliest, self._last = float("inf"), -float("inf")
+    def __init__(
+        self,
+        run: Callable[..., Any],
+        quick: Callable[..., list[tuple[Any, ...]]],
+        dialect: str,
+    ) -> None:
+        self._run, self._quick, self._dialect = run, quick, dialect
+        self._fresh: list[dict[str, Any]] = []
+        self._ended: list[dict[str, Any]] = []
+        self._wishes: dict[str, float] = {}
+        self._in_vain: dict[str, float] = {}
 
-    @classmethod
-    def read(
-        cls,
-        rows: Iterable[tuple[int, str, str, float]],
-        is_open: Iterable[int],
-        now: float,
-        may_wait: Callable[[int, str], bool],
-    ) -> Leases:
-        """Return the leases of a store.
+    def send(self) -> None:
+        """Send what was noted: first leases, then wishes, each in order.
+
+        Everybody in the same order, so that no two wait for each other.
+        """
+        self._send_leases()
+        if self._wishes:
+            wishes = sorted(self._wishes.items())
+            rows = [{"who": who, "wished": at, "in_vain": 0.0} for who, at in wishes]
+            self._run(_wish(self._dialect), rows)
+        for who, at in sorted(self._in_vain.items()):
+            self._run(_NOTHING, {"by": who, "at": at})
+
+    def _send_leases(self) -> None:
+        if self._fresh:
+            self._run(_ADD, self._fresh)
+        if self._ended:
+            self._ended.sort(key=lambda row: row["number"])
+            self._quick(_END, self._ended)
+            self._quick(_CLOSE, [{"number": row["number"]} for row in self._ended])
+        self._fresh, self._ended = [], []
+
+    def forget(self) -> None:
+        """Drop what was noted: it was sent, or the transaction has failed."""
+        self._fresh, self._ended = [], []
+        self._wishes, self._in_vain = {}, {}
+
+    def all(self) -> list[Lease]:
+        """Return all leases, and the questions that are free."""
+        self._send_leases()
+        return [Lease(*row) for row in self._run(select(LEASES).order_by(_T.question))]
+
+    def free(self, now: float) -> list[int]:
+        """Return the questions that may be given out."""
+        self._send_leases()
+        return list(self._run(_FREE_ONES, {"now": now}).scalars())
+
+    def n_free(self, now: float) -> int:
+        """Return how many questions may be given out."""
+        ((found,),) = self._quick(_N_FREE, {"now": now})
+        return int(found)
+
+    def n_pages(self, since: float) -> int:
+        """Return how many pages got questions since then."""
+        return int(self._run(_N_PAGES, {"since": since}).scalar() or 0)
+
+    def add(self, number: int) -> None:
+        """Note a question that may be given out."""
+        free = Lease(number, "", "", 0.0, None, is_open=True)
+        self._fresh.append(free._asdict())
+
+    def end(self, number: int, who: str, now: float) -> None:
+        """Note that somebody has answered a question."""
+        self._ended.append({"number": number, "by": who, "now": now})
+
+    def of_page(self, who: str, page: str, now: float) -> dict[int, float]:
+        """Return the questions on a page as they came, and until when they stay."""
+        return dict(self._quick(_OF_PAGE, {"by": who, "on": page, "now": now}))
+
+    def has(self, who: str, number: int, now: float) -> bool:
+        """Tell whether a question is on a page of a person."""
+        self._send_leases()
+        values = {"by": who, "number": number, "now": now}
+        return self._run(_HAS, values).first() is not None
+
+    def of_person(self, who: str) -> list[int]:
+        """Return the questions on pages of a person, also if they may be taken away."""
+        self._send_leases()
+        return list(self._run(_OF_PERSON, {"by": who}).scalars())
+
+    def take(self, most: int, to: Lease, suits: Callable[[int], bool]) -> list[int]:
+        """Put free questions on a page.
 
         Parameters
         ----------
-        rows : iterable of tuple
-            Question, person, page, and until when.
-        is_open : iterable of int
-            Questions that nobody has answered.
-        now : float
-            The time.
-        may_wait : callable
-            Tells whether a question may be on a person's page.
+        most : int
+            How many at most.
+        to : Lease
+            Whose page it is, from when, and until when; its question says nothing.
+        suits : callable
+            Tells whether a question may be on it.
 
         Returns
         -------
-        Leases
+        list of int
         """
-        found = cls()
-        for number in is_open:
-            found.add_free(number)
-        for number, who, page, until in rows:
-            if until > now and may_wait(number, who):
-                found.lease(number, Lease(who, page, until))
-            elif found.is_free(number):
-                found.handed_out.add(number)
+        if most <= 0:
+            return []
+        if self._fresh:
+            self._send_leases()
+        values: dict[str, Any] = {"now": to.taken, "most": most}
+        seen = [number for (number,) in self._quick(_TAKE, values)]
+        found = [number for number in seen if suits(number)]
+        while len(found) < most and len(seen) >= most:
+            # Some that come first do not suit; look behind them.
+            values |= {"numbers": seen, "most": max(50, most)}
+            more = list(self._run(_OTHERS, values).scalars())
+            found += [number for number in more if suits(number)][: most - len(found)]
+            seen += more
+            if len(more) < values["most"]:
+                break
+        self._put(found, to)
         return found
 
-    def of(self, number: int) -> Lease | None:
-        """Return the lease of a question, if there is one."""
-        return self._leases.get(number)
+    def take_back(self, numbers: Iterable[int], to: Lease) -> None:
+        """Put certain questions on a page again, if they are free."""
+        values = {"numbers": list(numbers), "now": to.taken, "by": to.who}
+        if values["numbers"]:
+            found = self._run(_THESE, values | {"on": to.page}).scalars()
+            self._put(list(found), to)
 
-    def is_free(self, number: int) -> bool:
-        """Tell whether a question may be given out."""
-        place = bisect_left(self.free, number)
-        return place < len(self.free) and self.free[place] == number
+    def extend(self, numbers: Iterable[int], to: Lease) -> None:
+        """Leave questions on a page for longer."""
+        values: dict[str, Any] = {"numbers": list(numbers), "now": to.taken}
+        if values["numbers"]:
+            values |= {"by": to.who, "on": to.page}
+            found = list(self._run(_THESE, values).scalars())
+            if found:
+                self._run(_EXTEND, {"numbers": found, "til": to.until})
 
-    def add_free(self, number: int) -> None:
-        """Note a question that may be given out."""
-        if not self.is_free(number):
-            insort(self.free, number)
+    def _put(self, numbers: list[int], to: Lease) -> None:
+        lease = {"by": to.who, "on": to.page, "til": to.until, "at": to.taken}
+        if numbers:
+            self._quick(_PUT, [{"number": number, **lease} for number in numbers])
 
-    def of_page(self, who: str, page: str) -> list[int]:
-        """Return the questions on a page, in the order in which they came."""
-        return list(self._pages.get((who, page), ()))
+    def put(self, lease: Lease) -> None:
+        """Put a question on a page, whoever has it; with the lock of the log."""
+        self._send_leases()
+        self._run(upsert(LEASES, "question", self._dialect), lease._asdict())
 
-    def lease(self, number: int, lease: Lease) -> None:
-        """Put a question on a page, or leave it there for longer."""
-        before = self._leases.get(number)
-        if before is not None and before[:2] != lease[:2]:
-            self._off_page(number, before)
-        self._leases[number] = lease
-        self._pages.setdefault((lease.who, lease.page), {})[number] = None
-        self._earliest = min(self._earliest, lease.until)
-        self._last = max(self._last, lease.until)
-        self.handed_out.add(number)
-        self._not_free(number)
+    def shorten(self, latest: float) -> None:
+        """End leases in time that seem to last longer: the clock was put back."""
+        found = list(self._run(_TOO_LONG, {"latest": latest}).scalars())
+        if found:
+            self._run(_EXTEND, {"numbers": found, "til": latest})
 
-    def end(self, number: int) -> None:
-        """Take a question from where it is: it is answered, or withdrawn."""
-        lease = self._leases.pop(number, None)
-        if lease is not None:
-            self._off_page(number, lease)
-        self.handed_out.discard(number)
-        self._not_free(number)
+    def unseen(self) -> list[int]:
+        """Return questions that have been on no page, in order."""
+        self._send_leases()
+        return sorted(self._run(_UNSEEN).scalars())
 
-    def sweep(
-        self,
-        now: float,
-        is_open: Callable[[int], bool],
-        latest: float = float("inf"),
+    def withdraw(self, numbers: list[int]) -> list[int]:
+        """Take questions away that have been on no page; return which."""
+        if not numbers:
+            return []
+        found = list(self._run(_UNSEEN_ONES, {"numbers": numbers}).scalars())
+        if found:
+            self._run(_DROP, {"numbers": found})
+        return found
+
+    def tidy(
+        self, is_open: Container[int], open_ones: Iterable[int], now: float
     ) -> None:
-        """Take questions back whose leases have run out.
+        """Make rows agree with the log, with the lock of which this is done.
+
+        Files of earlier versions, and those that were copied, lack some.
 
         Parameters
         ----------
+        is_open : container of int
+            Questions that nobody has answered.
+        open_ones : iterable of int
+            The same, in order.
         now : float
             The time.
-        is_open : callable
-            Tells whether nobody has answered a question.
-        latest : float
-            When a lease that begins now runs out. If one seems to last longer, the
-            clock was put back, and it ends then, too.
         """
-        if self._last > latest:
-            for number, lease in self._leases.items():
-                self._leases[number] = lease._replace(until=min(lease.until, latest))
-            self._earliest, self._last = min(self._earliest, latest), latest
-        if now < self._earliest:
-            return
-        for number, lease in list(self._leases.items()):
-            if lease.until <= now:
-                del self._leases[number]
-                self._off_page(number, lease)
-                if is_open(number):
-                    self.add_free(number)
-        untils = (lease.until for lease in self._leases.values())
-        self._earliest = min(untils, default=float("inf"))
+        rows = self.all()
+        there = {row.question for row in rows}
+        for number in open_ones:
+            if number not in there:
+                self.add(number)
+        gone = [r.question for r in rows if r.question not in is_open]
+        expired = [
+            r.question for r in rows if r.question not in is_open and r.until <= now
+        ]
+        for part in range(0, len(expired), 1000):
+            self._run(_DROP, {"numbers": expired[part : part + 1000]})
+        if gone:
+            self._run(_CLOSE, [{"number": number} for number in gone])
+        self._send_leases()
 
-    def _off_page(self, number: int, lease: Lease) -> None:
-        key = lease.who, lease.page
-        self._pages[key].pop(number, None)
-        if not self._pages[key]:
-            del self._pages[key]
+    # Wishes, of processes that do not choose questions to the one that does.
 
-    def _not_free(self, number: int) -> None:
-        place = bisect_left(self.free, number)
-        if place < len(self.free) and self.free[place] == number:
-            del self.free[place]
+    def wish(self, who: str, at: float) -> None:
+        """Note that somebody waits for questions."""
+        self._wishes[who] = at
+
+    def wishes(self, since: float) -> dict[str, float]:
+        """Return who waits since when, of those who were not told of nothing."""
+        c = WISHES.c
+        rows = self._run(
+            select(c.who, c.wished).where(c.wished > c.in_vain, c.wished > since)
+        )
+        return dict(rows.all())
+
+    def say_nothing(self, who: str, at: float) -> None:
+        """Note that there was nothing for a wish."""
+        self._in_vain[who] = at
+
+    def was_nothing(self, who: str) -> float:
+        """Return up to which wish of somebody there was nothing."""
+        found = self._run(select(WISHES.c.in_vain).where(WISHES.c.who == who)).scalar()
+        return float(found or 0.0)
+
+
+def _wish(dialect: str) -> Any:
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    insert = (sqlite if dialect == "sqlite" else postgresql).insert(WISHES)
+    later = {"wished": insert.excluded.wished}
+    return insert.on_conflict_do_update(
+        index_elements=["who"],
+        set_=later,
+        where=WISHES.c.wished < insert.excluded.wished,
+    )

@@ -11,8 +11,8 @@ __all__ = ["LedgerLines"]
 class LedgerLines:
     """Turns events into lines, one after the other.
 
-    The interview knows one answer to each question. Opinions of others, comments and
-    names are not for it.
+    The interview knows one answer to each question, and opinions of others. Comments
+    and names are not for it.
 
     Examples
     --------
@@ -26,12 +26,18 @@ class LedgerLines:
     >>> learned = {"expected_error": 0.1, "n_audits": 0, "n_wrong": 0, "on_time": True}
     >>> lines.line(4, "learn", None, None, learned | {"upto": 2})
     ['learn', 0.1, 0, 0, True, 1]
+    >>> lines.line(5, "opinion", 0, "Bob", {"said": 1})
+    ['opinion', 0, 1, 'Bob']
+    >>> lines.line(6, "undo", 0, "Bob", {"of": 5})
+    ['unsay', 0, 'Bob']
     """
 
     def __init__(self) -> None:
         # The event of each line, and of the answer to each question.
         self._events: list[int] = []
         self._answers: dict[int, int] = {}
+        # Opinions that stand: question and person, by their event.
+        self._opinions: dict[int, tuple[int, str]] = {}
 
     def line(
         self,
@@ -83,4 +89,9 @@ class LedgerLines:
         if kind == "undo" and self._answers.get(question) == body["of"]:
             del self._answers[question]
             return ["undo", question]
+        if kind == "opinion" and who and (question, who) not in self._opinions.values():
+            self._opinions[number] = question, who
+            return ["opinion", question, int(body["said"]), who]
+        if kind == "undo" and body["of"] in self._opinions:
+            return ["unsay", *self._opinions.pop(body["of"])]
         return ["withdraw", question] if kind == "withdraw" else None

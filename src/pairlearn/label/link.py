@@ -75,12 +75,16 @@ class Link:
         """Start it, without waiting."""
         self._thread.start()
 
-    def close(self) -> None:
-        """End it."""
+    def leave(self) -> None:
+        """Have it end, without waiting."""
         self._closing.set()
         outbox = self._outbox
         if outbox is not None:
             outbox.put(None)
+
+    def close(self) -> None:
+        """End it."""
+        self.leave()
         if self._thread.ident is not None:
             self._thread.join()
 

@@ -72,6 +72,8 @@ def fit_options(settings: Mapping[str, Any], first_row: int | None) -> list[str]
         words += ["--id", str(settings["id"])]
     if first_row is not None:
         words += ["--first-row", str(first_row)]
+    if settings.get("delimiter") is not None:
+        words += ["--delimiter", str(settings["delimiter"])]
     if settings.get("kinds", 2) not in (2, "auto"):
         words += ["--kinds", str(settings["kinds"])]
     noise = settings.get("noise", "auto")
@@ -80,6 +82,8 @@ def fit_options(settings: Mapping[str, Any], first_row: int | None) -> list[str]
     elif noise != "auto":
         rates = noise if isinstance(noise, list | tuple) else [noise]
         words += ["--noise", ",".join(f"{rate:g}" for rate in rates)]
+    if settings.get("embed") is not None:
+        words += ["--embed", str(settings["embed"])]
     if settings.get("seed", 0):
         words += ["--seed", str(settings["seed"])]
     return words
@@ -90,8 +94,10 @@ class MadeFiles:
 
     Parameters
     ----------
-    points, answers : Path
-        The table of points, and the file of answers.
+    points : Path
+        The table of points.
+    answers : Path or str
+        The file of answers, or the address of their database.
     options : sequence of str
         Options of `pairlearn fit`.
     id_column : str, optional
@@ -104,13 +110,16 @@ class MadeFiles:
     def __init__(
         self,
         points: Path,
-        answers: Path,
+        answers: Path | str,
         options: Sequence[str] = (),
         *,
         id_column: str | None = None,
         known: Callable[[], Awaitable[tuple[int, list[dict[str, Any]]]]],
     ) -> None:
-        self._points, self._answers = points.absolute(), answers.absolute()
+        self._points = points.absolute()
+        self._answers = (
+            answers.absolute() if isinstance(answers, Path) else str(answers)
+        )
         self._options, self._id_column = list(options), id_column
         self._known = known
         self._made = {what: _Made() for what in _NAMES}
@@ -165,23 +174,41 @@ class MadeFiles:
 
     async def pairs_csv(self) -> bytes:
         """Return all answers as a table of pairs."""
-        command = [sys.executable, "-m", "pairlearn.label.pairs_file"]
+        words = ["pairlearn.label.pairs_file"]
+        return await self._read_by(words, stdout=subprocess.PIPE)
+
+    async def _read_by(self, words: list[str], **options: Any) -> bytes:
+        """Run a program that reads the answers; return what it prints.
+
+        It is told where they are as its input: an address may hold a password, and
+        everybody on the machine sees arguments.
+        """
         process = await asyncio.create_subprocess_exec(
-            *command,
-            str(self._answers),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            sys.executable,
+            "-m",
+            *words,
+            stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=_environment(),
+            **options,
         )
         try:
-            out, problem = await process.communicate()
+            out, problem = await process.communicate(str(self._answers).encode())
         except BaseException:
             await _end(process)
             raise
         if process.returncode:
             raise Refused(_sentence(problem), 503)
-        return out
+        return out or b""
+
+    async def _answers_file(self, folder: Path) -> Path:
+        """Return a file with the answers; those of a database are copied into one."""
+        if isinstance(self._answers, Path):
+            return self._answers
+        path = folder / "answers.sqlite"
+        await to_thread.run_sync(lambda: path.unlink(missing_ok=True))
+        await self._read_by(["pairlearn.label.copied", str(path)])
+        return path
 
     async def close(self) -> None:
         """Stop what is being made, and remove what was."""
@@ -224,7 +251,8 @@ class MadeFiles:
         if self._folder is None:
             self._folder = Path(await to_thread.run_sync(tempfile.mkdtemp))
         names = [group for group in names if group.get("name")]
-        words = ["fit", str(self._points), str(self._answers), *self._options]
+        answers = await self._answers_file(self._folder)
+        words = ["fit", str(self._points), str(answers), *self._options]
         if names:
             labels = self._folder / "labels.csv"
             await to_thread.run_sync(self._write_labels, labels, names)
@@ -247,6 +275,11 @@ class MadeFiles:
         folder = self._folder or Path()
         words = ["predict", str(folder / _NAMES["model"]), str(self._points)]
         words += ["--out", str(folder / _NAMES["predictions"])]
+        for option in ("--delimiter", "--embed"):
+            if option not in self._options:
+                continue
+            place = self._options.index(option)
+            words += self._options[place : place + 2]
         await self._run(words)
 
     async def _run(self, words: list[str]) -> None:

@@ -1,7 +1,8 @@
-"""The answers as a table of pairs: ``python -m pairlearn.label.pairs_file FILE``.
+"""The answers as a table of pairs: ``python -m pairlearn.label.pairs_file``.
 
-It is a program of its own, as the server must not open its file of answers another
-time: closing it would take the locks of SQLite away from the whole process.
+Where the answers are is read from its input: a file, or an address. It is a program of
+its own, as the server must not open its file of answers another time: closing it would
+take the locks of SQLite away from the whole process.
 """
 
 from __future__ import annotations
@@ -9,24 +10,27 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pairlearn.data.stored_answers import StoreError, read_stored_answers
 from pairlearn.files.tables.cells import looks_like_formula
 
-__all__ = ["pairs_csv"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["as_text", "pairs_csv"]
 
 _COLUMNS = ["left", "right", "answer", "annotator", "time", "comment", "purpose"]
 _COLUMNS += ["round", "why"]
 
 
-def pairs_csv(answers: Path) -> bytes:
-    """Return the answers of a file as CSV, which the other commands read.
+def pairs_csv(answers: str | Path) -> bytes:
+    """Return the answers as CSV, which the other commands read.
 
     Parameters
     ----------
-    answers : Path
-        The file in which `pairlearn label` keeps answers.
+    answers : str or Path
+        The file in which `pairlearn label` keeps answers, or the address of a database.
 
     Returns
     -------
@@ -45,7 +49,7 @@ def pairs_csv(answers: Path) -> bytes:
                 row.left,
                 row.right,
                 row.answer,
-                *map(_as_text, typed),
+                *map(as_text, typed),
                 row.purpose,
                 found.n_looks,
                 row.why or "",
@@ -54,12 +58,12 @@ def pairs_csv(answers: Path) -> bytes:
     return file.getvalue().encode()
 
 
-def _as_text(typed: str | None) -> str:
+def as_text(typed: str | None) -> str:
     """Return what somebody typed so that no spreadsheet computes it.
 
     Examples
     --------
-    >>> _as_text("=1+1"), _as_text("fine"), _as_text(None)
+    >>> as_text("=1+1"), as_text("fine"), as_text(None)
     ("'=1+1", 'fine', '')
     """
     if not typed:
@@ -71,6 +75,6 @@ def _as_text(typed: str | None) -> str:
 
 if __name__ == "__main__":
     try:
-        sys.stdout.buffer.write(pairs_csv(Path(sys.argv[1])))
+        sys.stdout.buffer.write(pairs_csv(sys.stdin.read()))
     except (OSError, StoreError) as problem:
         sys.exit(str(problem))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.ask.judging import judging_audits, n_wrong
+from pairlearn.ask.judging import by_people, judging_audits, n_wrong
 from pairlearn.ask.ledger import Ledger
 from pairlearn.data.cycles import ManyKindsContradictions
 from pairlearn.data.pairs import Pairs
@@ -26,6 +26,7 @@ from pairlearn.label.panel_words import (
     why_no_certificate,
     why_suspicious,
 )
+from pairlearn.label.people import rates_in_words
 from pairlearn.trust.kinds_certificate import KindsCertificate
 from pairlearn.trust.probabilities import same_class
 from pairlearn.trust.sample_checks import MoreKindsError
@@ -81,7 +82,7 @@ def no_panel(interview: Interview) -> dict[str, Any]:
         "columns": [],
         "agreement": agreement_of(interview.ledger.answers.values()),
         "seconds": 0.0,
-    }
+    } | rates_in_words(None)
 
 
 class _Still(Ledger):
@@ -92,12 +93,16 @@ class _Still(Ledger):
         self.learned = list(ledger.learned)
         self._audits = ledger.audits()
         self._audit_answers = ledger.audit_answers()
+        self._by_people = ledger.audits_by_people()
 
     def audits(self) -> list[Question]:
         return list(self._audits)
 
     def audit_answers(self) -> dict[tuple[int, int], int]:
         return dict(self._audit_answers)
+
+    def audits_by_people(self) -> dict[tuple[int, int], list[tuple[str | None, int]]]:
+        return dict(self._by_people)
 
 
 class Panel:
@@ -114,7 +119,7 @@ class Panel:
     def __init__(self, points: Points, ids: list[str]) -> None:
         self._frame, self._ids = points.frame, ids
         self._rows = {name: row for row, name in enumerate(ids)}
-        self._columns = {str(name): k for k, name in enumerate(points.features)}
+        self._columns = {str(name): k for k, name in enumerate(points.features_to_show)}
         # Version and columns of the last panel: they depend on the model alone, and
         # take longest.
         self.told: tuple[int, list[int]] = 0, []
@@ -188,6 +193,7 @@ class Panel:
                 "columns": self._telling(version, candidates, group, proba.shape[1]),
                 "seconds": time.perf_counter() - begin,
             }
+            | rates_in_words(None if lesson.worth is None else lesson.worth.people)
         )
 
     def _groups(
@@ -270,7 +276,11 @@ def _certificate(interview: Interview) -> dict[str, Any]:
             "n_audits": found.n_pairs,
             "sentence": certificate_in_words(
                 found,
-                n_wrong(interview.model, interview.X, *judging_audits(ledger)),
+                n_wrong(
+                    interview.model,
+                    interview.X,
+                    *judging_audits(ledger, by_people(ledger, interview.people())),
+                ),
                 interview.audits,
                 len(ledger.learned),
             ),

@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pairlearn.label.invitations import Invitations
+from pairlearn.label.trail import Trail
 from pairlearn.label.values import SAID, Asked, History, Item, Person
 
 if TYPE_CHECKING:
@@ -68,6 +70,12 @@ class Records:
         How many answers of each kind stand.
     last_change : int
         The number of the last event that changes answers or names.
+    invitations : Invitations
+        Who has which link.
+    trail : Trail
+        Who did what.
+    last_seen : dict
+        When each person did something for the last time.
 
     Examples
     --------
@@ -91,10 +99,19 @@ class Records:
         self.names: list[dict[str, Any]] = []
         self.counts: Counter[int] = Counter()
         self.last_change = 0
+        self.invitations = Invitations()
+        self.trail = Trail()
+        self.last_seen: dict[str, str] = {}
+        self._joined: set[tuple[str, bool, str | None]] = set()
+        self._rows: dict[str, set[int]] = {}
         self._of_person: dict[str, dict[int, int]] = {}
         self._pairs: dict[str, Counter[tuple[int, int]]] = {}
         self._comments: dict[tuple[int, str], str] = {}
         self._taken_back: set[int] = set()
+        # Open questions about pairs that somebody may have answered before: asked in
+        # another question, too, or taken back.
+        self._repeated: set[int] = set()
+        self._first_about: dict[tuple[int, int], int] = {}
 
     @classmethod
     def read(cls, events: Iterable[Event]) -> Records:
@@ -111,6 +128,10 @@ class Records:
             do(self, event)
         if event.kind in _CHANGES:
             self.last_change = event.number
+        self.invitations = self.invitations.after(event)
+        self.trail.apply(event)
+        if event.who is not None:
+            self.last_seen[event.who] = event.at
 
     def asked(self, number: int) -> Asked:
         """Return a question as it is shown."""
@@ -121,6 +142,14 @@ class Records:
         """Tell whether a person has answered the pair of a question."""
         pairs = self._pairs.get(who)
         return pairs is not None and pairs[self.questions[number].pair] > 0
+
+    def n_unsuitable(self, who: str) -> int:
+        """Return how many open questions a person has answered the pair of."""
+        return sum(self.has_answered(who, number) for number in self._repeated)
+
+    def has_judged(self, who: str, row: int) -> bool:
+        """Tell whether a person has ever answered about a point."""
+        return row in self._rows.get(who, ())
 
     def own(self, who: str, number: int) -> Item | None:
         """Return what a person said to a question, if it stands."""
@@ -154,12 +183,16 @@ class Records:
             str(body["purpose"]),
         )
         self.open[number] = None
+        first = self._first_about.setdefault(self.questions[number].pair, number)
+        if first != number:
+            self._repeated |= {number, first} & self.open.keys()
 
     def _answer(self, event: Event) -> None:
         number, said, who = _number(event), int(event.body["said"]), event.who or ""
         question = self.questions[number]
         if event.kind == "answer":
             self.open.pop(number, None)
+            self._repeated.discard(number)
             self.first[number] = event.number
         self.items[event.number] = Item(
             event.number,
@@ -173,6 +206,7 @@ class Records:
             number in self._taken_back,
         )
         self.counts[said] += 1
+        self._rows.setdefault(who, set()).update(question.pair)
         self._of_person.setdefault(who, {})[number] = event.number
         self._pairs.setdefault(who, Counter())[question.pair] += 1
 
@@ -183,6 +217,7 @@ class Records:
         if self.first.get(number) == item.number:
             del self.first[number]
             self.open[number] = None
+            self._repeated.add(number)
         self.counts[item.said or 0] -= 1
         del self._of_person[who][number]
         self._pairs[who][self.questions[number].pair] -= 1
@@ -191,6 +226,7 @@ class Records:
     def _withdraw(self, event: Event) -> None:
         number = _number(event)
         self.open.pop(number, None)
+        self._repeated.discard(number)
         self.withdrawn.add(number)
 
     def _comment(self, event: Event) -> None:
@@ -206,7 +242,13 @@ class Records:
 
     def _join(self, event: Event) -> None:
         who = event.who or ""
-        self.people[who] = Person(who, bool(event.body["owner"]))
+        owner, invitation = bool(event.body["owner"]), event.body.get("invitation")
+        self.people[who] = Person(who, owner)
+        self._joined.add((who, owner, invitation))
+
+    def has_joined(self, person: Person) -> bool:
+        """Tell whether a person has taken part before, by the same link."""
+        return (person.name, person.owner, person.invitation) in self._joined
 
     def search(
         self,

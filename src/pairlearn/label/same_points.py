@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from pairlearn.data.databases import called, is_address
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 __all__ = ["mark_of_ids", "other_points"]
 
@@ -32,20 +35,25 @@ def mark_of_ids(ids: Iterable[str]) -> str:
     return f"ids {hashlib.sha256(lines.encode()).hexdigest()[:16]}"
 
 
-def other_points(points: str, answers: str) -> str:
+def other_points(points: str, answers: str | Path) -> str:
     """Return what to say if the points are others.
 
     Parameters
     ----------
-    points, answers : str
-        The names of both files.
+    points : str
+        The name of the table.
+    answers : str or Path
+        The file of answers, or the address of their database.
 
     Returns
     -------
     str
     """
+    another = "file of answers with --answers"
+    if is_address(answers):
+        another = "database with --database"
     return (
-        f"the points of {points} are not those that the answers in {answers} are "
-        "about: rows, ids or cells have changed since. Give the table as it was, or "
-        "begin another file of answers with --answers"
+        f"the points of {points} are not those that the answers in {called(answers)} "
+        "are about: rows, ids or cells have changed since. Give the table as it was, "
+        f"or begin another {another}"
     )

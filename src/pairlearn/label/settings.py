@@ -15,6 +15,8 @@ __all__ = ["DEFAULTS", "OVERLAP", "settled"]
 DEFAULTS: dict[str, Any] = {
     "id": None,
     "first_row": None,
+    "delimiter": None,
+    "embed": None,
     "kinds": 2,
     "audits": 0.2,
     "noise": "auto",
@@ -27,7 +29,11 @@ OVERLAP = 0.1
 
 
 def settled(
-    given: Mapping[str, Any], kept: Mapping[str, Any] | None, name: str
+    given: Mapping[str, Any],
+    kept: Mapping[str, Any] | None,
+    name: str,
+    *,
+    is_shared: bool = False,
 ) -> dict[str, Any]:
     """Return the settings that hold: those that a file was begun with.
 
@@ -39,6 +45,8 @@ def settled(
         What the file was begun with; None: it begins now.
     name : str
         Of the file, for messages.
+    is_shared : bool, default=False
+        Whether it is a database.
 
     Returns
     -------
@@ -56,7 +64,7 @@ def settled(
     >>> settled({"seed": 1}, {"seed": 0}, "answers.sqlite")
     Traceback (most recent call last):
         ...
-    pairlearn.data.stored_answers.StoreError: answers.sqlite was begun with --seed 0,
+    pairlearn.data.databases.StoreError: answers.sqlite was begun with --seed 0,
     and that cannot be changed to 1 in the middle. Leave --seed out, or begin another
     file with --answers
     """
@@ -67,13 +75,20 @@ def settled(
     if kept is None:
         return DEFAULTS | plain
     whole = DEFAULTS | dict(kept)
+    if whole["embed"] is not None and "embed" not in plain:
+        # A file that somebody else made gets no function called by its word alone.
+        raise StoreError(
+            f"{name} was begun with --embed {_shown(whole['embed'])}; say so again, if "
+            "you know what that is"
+        )
+    another = "database with --database" if is_shared else "file with --answers"
     for option, value in plain.items():
         if value != whole[option]:
             flag = "--" + option.replace("_", "-")
             raise StoreError(
                 f"{name} was begun with {flag} {_shown(whole[option])}, and that "
                 f"cannot be changed to {_shown(value)} in the middle. Leave {flag} "
-                "out, or begin another file with --answers"
+                f"out, or begin another {another}"
             )
     return whole
 

@@ -40,6 +40,11 @@ class Stock:
     def __init__(self) -> None:
         self._answers: deque[tuple[float, int]] = deque()
         self._pages: dict[str, float] = {}
+        self._elsewhere = 0
+
+    def saw_others(self, n_pages: int) -> None:
+        """Note how many pages there are at all processes."""
+        self._elsewhere = n_pages
 
     def saw_page(self, page: str, now: float) -> None:
         """Note that a page asked for questions."""
@@ -61,5 +66,5 @@ class Stock:
             del self._pages[page]
         rate = sum(n for _, n in self._answers) / _SPAN
         # Each page but the first may ask for several at the same moment.
-        pages = _PAGE * max(0, len(self._pages) - 1)
+        pages = _PAGE * max(0, max(len(self._pages), self._elsewhere) - 1)
         return min(_MOST, _LEAST + pages + math.ceil(_AHEAD * rate))

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pairlearn.files.media import Folder, kind_of_name
 from pairlearn.files.tables.cells import id_of
-from pairlearn.label.media import Folder, kind_of_name
 from pairlearn.label.web.replies import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pairlearn.files.media import OpenFile
     from pairlearn.files.tables.column_kinds import Column
     from pairlearn.files.tables.points import Points
-    from pairlearn.label.media import OpenFile
 
 __all__ = ["LONGEST_CELL", "Shown", "Things"]
 
@@ -75,8 +75,9 @@ class Things:
         self.name = path.name
         self.id_column = points.id_column
         self.ids: Sequence[str] = points.ids.tolist()
-        self._folder = Folder(path.parent)
-        self._cells = list(points.features.values())
+        self._folder = Folder(path if path.is_dir() else path.parent)
+        features = points.features_to_show
+        self._cells = list(features.values())
         about = {column.name: column for column in points.columns}
         self.columns = [
             Shown(
@@ -85,7 +86,7 @@ class Things:
                 _range(about[name]),
                 about[name].kind == "left out" or None,
             )
-            for name, cells in points.features.items()
+            for name, cells in features.items()
         ]
         self._ready: dict[int, bytes] = {}
         self._size = 0
@@ -114,6 +115,8 @@ class Things:
             # files.
             if len(named) >= enough and any(map(self._folder.has, named)):
                 return kind
+        if known == "text":
+            return "text"
         if any(len(text) > _LONG or "\n" in text for text in some):
             return "text"
         return "category"

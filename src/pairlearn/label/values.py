@@ -58,11 +58,16 @@ class Person:
     name : str
         The name.
     owner : bool
-        Whether it is the person who started the command, and sees everything.
+        Whether it is the person who started the command, or was invited as an owner,
+        and sees everything.
+    invitation : str or None
+        The id of the invitation by which the person comes; None: whoever started the
+        command, or somebody with a link of an earlier version.
     """
 
     name: str
     owner: bool = False
+    invitation: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,9 @@
-"""The writer: one thread that owns the store, the memory and the stock of questions."""
+"""The writer: one thread that owns the store, the memory and the stock of questions.
+
+Where several processes share a database, each has a writer that follows the log. One of
+them is the trainer, which has the back room; see :mod:`pairlearn.label.training`. If
+the database cannot be reached, those who wait are told so, and it is tried again.
+"""
 
 from __future__ import annotations
 
@@ -8,48 +13,35 @@ import sqlite3
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
+from pairlearn.files.answers_store import StoreError
 from pairlearn.label.back_room import enter
 from pairlearn.label.clerk import Clerk
-from pairlearn.label.link import Link
+from pairlearn.label.invitations import Invitations
 from pairlearn.label.settings import settled
-from pairlearn.label.stock import Stock
-from pairlearn.label.store import Store
+from pairlearn.label.store import NeedsLog, open_store
+from pairlearn.label.training import Training
 from pairlearn.label.values import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["Command", "Writer"]
+    from pairlearn.label.commands import Command
 
-# Most commands of one commit, and most questions of one order to the back room: many
-# at once would keep those waiting who need one now.
-_BATCH, _ORDER = 256, 400
-# Seconds after which what could not be written is tried again.
-_AGAIN = 1.0
-# Events that the back room is told of.
-_TOLD = ("answer", "opinion", "undo", "withdraw", "name")
+__all__ = ["Writer"]
 
-
-class Command(NamedTuple):
-    """Something to do.
-
-    Attributes
-    ----------
-    do : callable
-        Does it, with the clerk, within a transaction.
-    settle : callable
-        Told the result, or the problem, when it is on the disk.
-    owed : bool
-        Whether it is done later if it cannot be done now: it comes from the program
-        itself, and nobody would ask for it again.
-    """
-
-    do: Callable[[Clerk], Any]
-    settle: Callable[[Any, BaseException | None], None]
-    owed: bool = False
+# Most commands of one commit.
+_BATCH = 256
+# Seconds after which what could not be written is tried again; and after which a
+# database that cannot be reached is tried again, at first and at most.
+_AGAIN, _PAUSE, _LONGEST_PAUSE = 1.0, 0.1, 5.0
+# Seconds after which one looks what other processes have done.
+_POLL = 0.2
+_TROUBLE = (SQLAlchemyError, sqlite3.Error, OSError)
 
 
 class Writer:
@@ -57,8 +49,8 @@ class Writer:
 
     Parameters
     ----------
-    path : Path
-        The file in which everything is kept.
+    where : Path or str
+        The file in which everything is kept, or the address of a database.
     points : Path
         The table of points.
     given : dict
@@ -79,17 +71,15 @@ class Writer:
 
     Attributes
     ----------
-    state : {"starting", "ready", "failed"}
-        How the back room is.
-    trouble : str or None
-        Why it cannot go on.
-    panel : dict
-        Its last panel.
+    points : Path
+        As given.
+    training : Training
+        The back room, and what is ordered of it.
     """
 
     def __init__(
         self,
-        path: Path,
+        where: Path | str,
         points: Path,
         given: Mapping[str, Any],
         *,
@@ -100,68 +90,62 @@ class Writer:
         room: Any = enter,
         hook: str | None = None,
     ) -> None:
-        self._path, self._points, self._given = path, points, given
+        self._where, self.points, self._given = where, points, given
         self._lease_seconds, self._clock = lease_seconds, clock
         self._deliver, self._changed = deliver, changed
-        self._room, self._hook = room, hook
         self._queue: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
         self._owed: list[Command] = []
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
-        self._stock = Stock()
-        self._outbox: queue.SimpleQueue[Any] | None = None
-        self._ordered: tuple[str | None, float] | None = None
-        self._needy: dict[str, None] = {}
-        self._last: str | None = None
-        self._nothing: dict[str | None, tuple[float, int]] = {}
-        self._news = self._ordered_at = 0
         self._broken = self._closed = False
-        self.state, self.learning = "starting", False
-        self.trouble: str | None = None
-        self.panel: dict[str, Any] = {}
+        # While the database cannot be reached: when it is tried again.
+        self._pause, self._try_at, self._poll_at = _PAUSE, 0.0, 0.0
         self.counts: dict[int, int] = {}
         self.people: dict[str, int] = {}
+        self.invitations = Invitations()
         self.settings: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
-        self._link: Link | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """The number of the back room's process."""
-        return self._link.pid if self._link is not None else None
+        self.training = Training(self, room, hook)
 
     def open(self) -> None:
         """Open the store, and start both the thread and the back room."""
-        file = {"name": self._points.name, "sha256": _digest(self._points)}
-        store = Store(self._path, self._clock)
+        file = {"name": self.points.name, "sha256": _digest(self.points)}
+        store = open_store(self._where, self._clock)
         try:
-            self.facts = store.facts()
-            kept = self.facts.get("settings")
-            self.settings = settled(self._given, kept, self._path.name)
+            with store.transaction():
+                self.facts = store.facts()
+                kept = self.facts.get("settings")
+                self.settings = settled(
+                    self._given, kept, store.name, is_shared=store.is_shared
+                )
+                if kept is None:
+                    new = {"settings": self.settings, "created": self._clock()}
+                    new["points_file"] = file
+                    for name, value in new.items():
+                        store.keep_fact(name, value)
+                    self.facts |= new
             self._clerk = Clerk(store, self._clock, self._lease_seconds)
-            if kept is None:
-                self._keep({"settings": self.settings, "created": self._clock()})
-                self._keep({"points_file": file})
+            self._check_points(file)
+            self._look()
+            self.training.open(self._clerk, file)
         except BaseException:
             store.close()
             raise
-        # With other bytes, row numbers may be those of other points; the back room
-        # finds out, and until then nothing is given out.
-        self._file = file
-        self._clerk.is_shut = (
-            self.facts.get("points_file", {}).get("sha256") != (file["sha256"])
-        )
-        self._look()
         self._thread.start()
-        if self._room is not None:
-            self._link = Link(self._enlist, self._heard, self._room)
-            self._link.start()
 
-    def _keep(self, facts: dict[str, Any]) -> None:
+    def _check_points(self, file: dict[str, Any]) -> None:
+        """Give nothing out if the points may be others.
+
+        With other bytes, row numbers may be those of other points; the back room finds
+        out. A process without one has nobody who could.
+        """
         store = self._clerk.store
-        with store.transaction():
-            for name, value in facts.items():
-                store.keep_fact(name, value)
-        self.facts |= facts
+        same = self.facts.get("points_file", {}).get("sha256") == file["sha256"]
+        if not same and not store.may_train():
+            raise StoreError(
+                f"{self.points.name} is not, byte for byte, the table that the other "
+                f"processes at {store.name} have; give each of them the same file"
+            )
+        self._clerk.is_shut = not same
 
     def close(self) -> None:
         """End the back room, do what waits, and close the store."""
@@ -169,10 +153,19 @@ class Writer:
             return
         self._closed = True
         if self._thread.ident is not None:
-            if self._link is not None:
-                self._link.close()
+            self.training.close()
             self._queue.put(None)
             self._thread.join()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing more is done."""
+        return self._closed
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes add to the log, too."""
+        return self._clerk.store.is_shared
 
     def put(self, command: Command) -> None:
         """Have something done."""
@@ -181,15 +174,20 @@ class Writer:
         else:
             self._queue.put(command)
 
+    def wake(self) -> None:
+        """Tell those who wait that there may be questions."""
+        self._changed()
+
     # In the thread of the writer.
 
     def _run(self) -> None:
-        running = True
+        running, is_shared = True, self._clerk.store.is_shared
         while running:
             batch = self._owed
             self._owed = []
+            patience = _POLL if is_shared else _AGAIN if batch else None
             with suppress(queue.Empty):
-                first = self._queue.get(timeout=_AGAIN if batch else None)
+                first = self._queue.get(timeout=patience)
                 while first is not None:
                     batch.append(first)
                     if len(batch) >= _BATCH:
@@ -197,17 +195,20 @@ class Writer:
                     first = self._queue.get_nowait()
                 running = first is not None
             try:
-                self._together(batch)
+                if batch:
+                    self._together(batch)
+                if is_shared and running and time.monotonic() >= self._poll_at:
+                    self._look_around()
             except Exception as problem:  # the thread must not end
                 self._tell(batch, [(None, _unkept(problem))] * len(batch))
-        with suppress(sqlite3.Error):
+        with suppress(*_TROUBLE):
             self._clerk.store.close()
 
     def _together(self, batch: list[Command]) -> None:
         """Do commands, and commit once."""
         try:
-            results = self._try(batch)
-        except (sqlite3.Error, OSError) as problem:
+            batch, results = self._try(batch)
+        except _TROUBLE as problem:
             self._fail(batch, problem)
             return
         except Exception as problem:  # one of them cannot be done
@@ -217,29 +218,84 @@ class Writer:
                 self._together([command])
             return
         self._pass_on()
-        self._look()
         self._tell(batch, results)
-        self._order()
+        self.training.order()
 
-    def _try(self, batch: list[Command]) -> list[tuple[Any, BaseException | None]]:
-        clerk = self._clerk
-        if self._broken:
-            clerk.begin_again()
-            self._broken = False
-        results: list[tuple[Any, BaseException | None]] = []
+    def _try(
+        self, batch: list[Command]
+    ) -> tuple[list[Command], list[tuple[Any, BaseException | None]]]:
+        self._reach()
+        batch = [command for command in batch if self.training.knows(command.room)]
+        log = any(command.log for command in batch)
         try:
-            with clerk.store.transaction():
-                for command in batch:
-                    try:
-                        results.append((command.do(clerk), None))
-                    except Refused as problem:
-                        results.append((None, problem))
+            try:
+                results = self._once(batch, log=log)
+            except NeedsLog:  # somebody is here for the first time
+                results = self._once(batch, log=True)
         except BaseException:
             self._broken = True
-            clerk.begin_again()
-            self._broken = False
+            with suppress(*_TROUBLE, StoreError):
+                self._mend()
             raise
+        return batch, results
+
+    def _once(
+        self, batch: list[Command], *, log: bool
+    ) -> list[tuple[Any, BaseException | None]]:
+        clerk = self._clerk
+        results: list[tuple[Any, BaseException | None]] = []
+        with clerk.store.transaction(log=log):
+            self.training.follow(clerk.follow())
+            for command in batch:
+                try:
+                    results.append((command.do(clerk), None))
+                except Refused as problem:
+                    results.append((None, problem))
+            self.training.plan(clerk)
         return results
+
+    def _reach(self) -> None:
+        """See to a connection, and to a memory that says what the log says."""
+        if time.monotonic() < self._try_at:
+            raise _AwayError
+        store = self._clerk.store
+        try:
+            store.reach()
+            self.training.check_session(store.session)
+            if self._broken:
+                self._mend()
+        except SQLAlchemyError:
+            self._wait_longer()
+            raise
+        self._pause, self._try_at = _PAUSE, 0.0
+
+    def _mend(self) -> None:
+        self._clerk.begin_again()
+        self._broken = False
+
+    def _wait_longer(self) -> None:
+        """Leave the database alone for a while."""
+        self._try_at = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+    def _look_around(self) -> None:
+        """See what other processes have done, and do what is due."""
+        self._poll_at = time.monotonic() + _POLL
+        try:
+            self._reach()
+            clerk = self._clerk
+            with clerk.store.transaction(log=False):
+                news = clerk.follow()
+                self.training.follow(news)
+                self.training.look_around(clerk)
+                self.training.plan(clerk)
+            self._pass_on()
+            self.training.publish(clerk)
+        except _TROUBLE:
+            return  # it is tried again
+        if any(event.kind in ("ask", "undo") for event in news):
+            self._changed()
+        self.training.order()
 
     def _fail(
         self, batch: list[Command], problem: Exception, *, again: bool = True
@@ -263,163 +319,19 @@ class Writer:
 
     def _pass_on(self) -> None:
         """Tell the back room what has happened."""
-        fresh = [e for e in self._clerk.fresh if e.kind in _TOLD]
-        self._clerk.fresh.clear()
-        if not fresh:
-            return
-        self._news += 1
-        n_answers = sum(event.kind in ("answer", "opinion") for event in fresh)
-        self._stock.saw_answers(n_answers, time.monotonic())
-        if self._outbox is not None:
-            lines = [(e.number, e.kind, e.question, e.who, e.body) for e in fresh]
-            self._outbox.put(("events", lines))
+        self.training.tell(self._clerk.take_news())
+        self._look()
 
     def _look(self) -> None:
         """Note what others may look at meanwhile."""
         records = self._clerk.records
         self.counts = dict(records.counts)
         self.people = {name: records.n_answers(name) for name in records.people}
+        self.invitations = records.invitations
 
-    def served(self, who: str, page: str, *, short: bool) -> None:
-        """Note who was given questions, and whether it was too few."""
-        self._stock.saw_page(page, time.monotonic())
-        self._last = who
-        if short:
-            self._needy[who] = None
 
-    def has_nothing_for(self, who: str, since: float) -> bool:
-        """Tell whether the back room, asked since then, has no question for somebody.
-
-        To be called by a command.
-        """
-        found = self._nothing.get(who)
-        return found is not None and found[0] >= since
-
-    def _order(self) -> None:
-        """Order questions, if more should be ready than there are."""
-        if self._outbox is None or self._ordered is not None or self.state != "ready":
-            return
-        wanted = self._stock.wanted(time.monotonic())
-        who = self._last
-        if self._needy:
-            who = next(iter(self._needy))
-            del self._needy[who]
-        elif self._nothing.get(who, (0.0, -1))[1] == self._news:
-            return  # there was nothing, and nothing has happened since
-        missing = wanted - self._clerk.n_suitable(who, wanted)
-        if missing <= 0:
-            return
-        self._ordered = who, time.monotonic()
-        self._outbox.put(("choose", min(missing, _ORDER), who))
-        self._ordered_at = self._news
-
-    # In the thread that listens to the back room.
-
-    def _owe(
-        self,
-        do: Callable[[Clerk], Any],
-        then: Callable[[Any], None] = lambda _: None,
-    ) -> None:
-        """Have something done that the program itself wants."""
-
-        def settle(result: Any, problem: BaseException | None) -> None:
-            if problem is None:
-                then(result)
-
-        self.put(Command(do, settle, owed=True))
-
-    def _enlist(self, outbox: queue.SimpleQueue[Any]) -> dict[str, Any] | None:
-        """Return what the back room begins with; it is told what happens after."""
-        answer: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-
-        def begin(_: Any) -> None:
-            self._outbox, self._ordered = outbox, None
-            self.state = "starting"
-            answer.put(
-                {
-                    "store": str(self._path),
-                    "points": str(self._points),
-                    "settings": self.settings,
-                    "mark": self.facts.get("points"),
-                    "upto": self._clerk.store.last,
-                    "hook": self._hook,
-                }
-            )
-
-        self._owe(lambda _: None, begin)
-        while not self._closed:
-            with suppress(queue.Empty):
-                return answer.get(timeout=0.2)
-        return None
-
-    def _heard(self, message: tuple[Any, ...]) -> None:
-        """Do what the back room says."""
-        what, *values = message
-        getattr(self, f"_on_{what}")(*values)
-
-    def _on_ready(self, mark: str) -> None:
-        facts = {"points": mark, "points_file": self._file}
-
-        def do(clerk: Clerk) -> None:
-            for name, value in facts.items():
-                if self.facts.get(name) != value:
-                    clerk.store.keep_fact(name, value)
-
-        def then(_: Any) -> None:
-            self.facts |= facts
-            self._clerk.is_shut = False
-            self.state, self.trouble = "ready", None
-            self._changed()
-
-        self._owe(do, then)
-
-    def _on_asked(
-        self, questions: list[tuple[int, dict[str, Any]]], short: bool
-    ) -> None:
-        def do(clerk: Clerk) -> None:
-            for number, body in questions:
-                clerk.ask(number, body)
-
-        def then(_: Any) -> None:
-            if self._ordered is not None:
-                who, when = self._ordered
-                if short:
-                    self._nothing[who] = when, self._ordered_at
-                self._ordered = None
-            self._changed()
-
-        self._owe(do, then)
-
-    def _on_learned(self, body: dict[str, Any]) -> None:
-        def do(clerk: Clerk) -> None:
-            clerk.learned(body)
-            clerk.withdraw(10 + 2 * self._stock.wanted(time.monotonic()))
-
-        self._owe(do)
-
-    def _on_learning(self, learning: bool) -> None:
-        self.learning = learning
-
-    def _on_panel(self, panel: dict[str, Any]) -> None:
-        # In line behind the model that it is about: nothing is shown of a model whose
-        # line is not on the disk.
-        def then(_: Any) -> None:
-            self.panel = panel
-
-        self._owe(lambda _: None, then)
-
-    def _on_failed(self, sentence: str) -> None:
-        self.state, self.trouble = "failed", sentence
-        self._changed()
-
-    def _on_gone(self) -> None:
-        def then(_: Any) -> None:
-            self._outbox = self._ordered = None
-            self.learning = False
-            if self.state != "failed":
-                self.state = "starting"
-
-        self._owe(lambda _: None, then)
+class _AwayError(OSError):
+    """The database could not be reached a moment ago."""
 
 
 def _later(
@@ -432,14 +344,33 @@ def _later(
 
 def _unkept(problem: BaseException) -> Refused:
     """Return what to tell people whose wish could not be kept."""
-    if getattr(problem, "sqlite_errorname", "") == "SQLITE_FULL":
+    cause = getattr(problem, "orig", None) or problem
+    if isinstance(problem, _AwayError) or getattr(
+        problem, "connection_invalidated", False
+    ):
+        return _away()
+    if isinstance(problem, SQLAlchemyError) and not isinstance(cause, sqlite3.Error):
+        state = str(getattr(cause, "sqlstate", None) or "")
+        # No connection; the server ends or begins, or has no room for us: 53, 57, 08.
+        if not state or state[:2] in ("08", "53", "57", "55", "40"):
+            return _away()
+    if getattr(cause, "sqlite_errorname", "") == "SQLITE_FULL":
         why = "the disk is full"
-    elif isinstance(problem, sqlite3.Error | OSError):
-        why = str(problem)
+    elif isinstance(cause, sqlite3.Error | OSError):
+        why = str(cause)
     else:
-        why = f"{type(problem).__name__}: {problem}"
+        why = f"{type(cause).__name__}: {cause}".partition("\n")[0]
     return Refused(
         f"This could not be kept, and nothing was changed ({why}). Try again.", 503
+    )
+
+
+def _away() -> Refused:
+    # A commit may have arrived whose reply is lost: the same id again does no harm.
+    return Refused(
+        "The database cannot be reached at the moment, and it is not known whether "
+        "this was kept. Try again in a moment; nothing is kept twice.",
+        503,
     )
 
 

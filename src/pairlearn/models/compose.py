@@ -60,6 +60,13 @@ class OnPoints(  # type: ignore[call-arg]
     >>> pairs = Pairs([[0.0], [2.0], [99.0]], [[0, 1]])
     >>> OnPoints(StandardScaler()).fit_transform(pairs).X.ravel()
     array([-1.,  1.])
+
+    Texts are points, too, for a transformer that takes them:
+
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> texts = Pairs(["a red apple", "a green apple", "two red cars"], [[0, 1]])
+    >>> OnPoints(TfidfVectorizer()).fit_transform(texts).X.shape
+    (2, 3)
     """
 
     def __init__(self, transformer: Any) -> None:
@@ -80,8 +87,21 @@ class OnPoints(  # type: ignore[call-arg]
         self
         """
         self.transformer_ = clone(self.transformer)
-        self.transformer_.fit(on_host(_pairs_or_points(X)[1]))
+        self.transformer_.fit(self._given(on_host(_pairs_or_points(X)[1])))
         return self
+
+    def _given(self, points: Any) -> Any:
+        """Return points as the transformer takes them: a column of texts as a list.
+
+        A text vectoriser wants texts, and a table of one column holds rows.
+        """
+        if getattr(points, "ndim", 1) != 2 or points.shape[1] != 1:
+            return points
+        wanted = get_tags(self.transformer).input_tags
+        if not wanted.string or wanted.two_d_array:
+            return points
+        column = points.iloc[:, 0] if hasattr(points, "iloc") else points[:, 0]
+        return list(column)
 
     def transform(self, X: PairsLike | PointsLike) -> Any:
         """Transform the points, and keep the pairs.
@@ -101,7 +121,7 @@ class OnPoints(  # type: ignore[call-arg]
         if is_dask(points) and points.dtype.kind in "biuf":
             transformed = map_rows(self.transformer_.transform, points)
         else:
-            transformed = self.transformer_.transform(on_host(points))
+            transformed = self.transformer_.transform(self._given(on_host(points)))
         return transformed if index is None else Pairs(transformed, index)
 
     @available_if(_transformer_has("get_feature_names_out"))  # type: ignore[untyped-decorator]
@@ -185,6 +205,17 @@ def make_pair_pipeline(
     >>> pipe = make_pair_pipeline(StandardScaler(), Nystroem(), CIPSClassifier())
     >>> [name for name, _ in pipe.steps]
     ['standardscaler', 'nystroem', 'cipsclassifier']
+
+    Texts, as a list, an array or a Series of strings:
+
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from pairlearn import MCLClassifier, Pairs
+    >>> texts = ["red apple", "green apple", "fast car", "slow car", "ripe apple"]
+    >>> pairs = Pairs(texts, [[0, 1], [2, 3], [0, 2], [1, 3]])
+    >>> pipe = make_pair_pipeline(TfidfVectorizer(), MCLClassifier(random_state=0))
+    >>> found = pipe.fit(pairs, [1, 1, -1, -1]).predict(["an apple", "my car"])
+    >>> bool(found[0] != found[1])
+    True
     """
     if not steps:
         raise ValueError("a pipeline needs at least a pair classifier")

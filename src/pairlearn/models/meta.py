@@ -27,7 +27,7 @@ __all__ = ["PairMetaClassifier"]
 
 # Probabilities are kept this far from 0 and 1, so that one leaf of a tree that has seen
 # a single point cannot decide a pair for good.
-_LEAST = 0.01
+LEAST = 0.01
 
 
 class PairMetaClassifier(MetaEstimatorMixin, ProbabilisticPairClassifier):
@@ -238,8 +238,8 @@ class PairMetaClassifier(MetaEstimatorMixin, ProbabilisticPairClassifier):
 def _probability(model: Any, X: PointsLike) -> Floats:
     """Return P(positive), away from 0 and 1; a model of one class is sure of it."""
     if len(model.classes_) == 1:
-        return np.full(X.shape[0], 1 - _LEAST if model.classes_[0] == 1 else _LEAST)
-    return np.asarray(np.clip(model.predict_proba(X)[:, 1], _LEAST, 1 - _LEAST))
+        return np.full(X.shape[0], 1 - LEAST if model.classes_[0] == 1 else LEAST)
+    return np.asarray(np.clip(model.predict_proba(X)[:, 1], LEAST, 1 - LEAST))
 
 
 def _responsibilities(

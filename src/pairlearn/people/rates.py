@@ -10,10 +10,12 @@ import numpy as np
 from scipy.special import entr
 
 from pairlearn.data.notebook import plain_table
+from pairlearn.people.coin_priors import RATES
 from pairlearn.people.coins import interval
 from pairlearn.people.listing import Listing, in_columns
 
 if TYPE_CHECKING:
+    from pairlearn.data.types import Bools, Floats
     from pairlearn.people.coins import Coins
     from pairlearn.people.crowd import Crowd
 
@@ -27,6 +29,10 @@ _WORDS = {
     ADVERSE: "says the opposite of what is right",
     "": "",
 }
+# J at all cells of a person's coins; who gave so many answers, and whose J is nearer 0
+# than this, or not above the last number, seems to answer at random.
+J_CELLS = RATES[:, None] + RATES - 1
+_ENOUGH, _NEAR_CHANCE, _USEFUL = 30, 0.15, 0.5
 _HEAD = ("person", "answers", "right if same", "right if different", "tells", "")
 
 
@@ -112,6 +118,61 @@ class PeopleRates(Listing[PersonRates]):
             raise KeyError(f"nobody is called {name!r}")
         return found[0]
 
+    def to_count(self, crowd: Crowd) -> tuple[Floats, Bools, tuple[float, float]]:
+        """Return answers to judge a model by; see :meth:`Crowd.to_count`.
+
+        People of the crowd who are not among these count as people at chance.
+
+        Parameters
+        ----------
+        crowd : Crowd
+            Who said what about which pair.
+
+        Returns
+        -------
+        t, countable, rates
+            As of :meth:`Crowd.to_count`.
+        """
+        known = {row.name: row for row in self.rows}
+        rows = [known.get(name) for name in crowd.names]
+        r1, r0 = (
+            np.array([0.5 if row is None else getattr(row, name) for row in rows])
+            for name in ("r1", "r0")
+        )
+        at_chance = np.array([row is None or row.is_spammer for row in rows])
+        adverse = np.array([row is not None and row.is_adversary for row in rows])
+        return crowd.to_count(r1, r0, at_chance, adverse)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to look into, as phrases: who guesses, and who says the opposite.
+
+        Examples
+        --------
+        >>> dan = PersonRates("dan", 40, 6, 0.5, 0.5, (0, 1), (0, 1), 0.0, AT_CHANCE)
+        >>> PeopleRates((dan,)).warnings
+        ['dan seems to answer at random, so these answers hardly count; look at some of
+        them, and ask whether the question was understood']
+        """
+        found = []
+        random = [row.name for row in self.rows if row.is_spammer]
+        if random:
+            verb = "seems" if len(random) == 1 else "seem"
+            found.append(
+                f"{_listed(random)} {verb} to answer at random, so these answers "
+                "hardly count; look at some of them, and ask whether the question was "
+                "understood"
+            )
+        turned = [row.name for row in self.rows if row.is_adversary]
+        if turned:
+            verb = "says" if len(turned) == 1 else "say"
+            found.append(
+                f"{_listed(turned)} {verb} the opposite of what is right more often "
+                "than not, so these answers count turned round; perhaps same and "
+                "different were mixed up"
+            )
+        return found
+
     @property
     def mean_rates(self) -> tuple[float, float]:
         """(r1, r0) of an answer that is drawn at random from all."""
@@ -133,6 +194,12 @@ class PeopleRates(Listing[PersonRates]):
     def _records(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         head = list(PersonRates.__dataclass_fields__)
         return head, [tuple(asdict(row).values()) for row in self.rows]
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _cells(row: PersonRates) -> tuple[str, ...]:
@@ -175,7 +242,8 @@ def rates_of_people(
         one = interval(cells.sum(axis=1), stretch, confidence)
         other = interval(cells.sum(axis=0), stretch, confidence)
         r1, r0 = float(coins.r1[a]), float(coins.r0[a])
-        verdict = AT_CHANCE if coins.at_chance[a] else ""
+        random = coins.at_chance[a] or _tells_nothing(cells, stretch, int(n_answers[a]))
+        verdict = AT_CHANCE if random else ""
         verdict = verdict or (ADVERSE if coins.adverse[a] else "")
         rows.append(
             PersonRates(
@@ -191,6 +259,24 @@ def rates_of_people(
             )
         )
     return PeopleRates(tuple(rows))
+
+
+def _tells_nothing(cells: Floats, stretch: float, n_answers: int) -> bool:
+    """Tell whether many answers leave it open whether a person does better than chance.
+
+    With J = r1 - r0, Youden's index, which is 0 for one who answers at random and 1 for
+    one who is always right: its mean is near 0, or its interval covers 0 and nothing
+    above one half, so that it is not just wide.
+    """
+    if n_answers < _ENOUGH:
+        return False
+    order = np.argsort(J_CELLS, axis=None)
+    values = J_CELLS.ravel()[order]
+    below = np.cumsum(cells.ravel()[order])
+    low, middle, high = np.interp((0.025, 0.5, 0.975), below / below[-1], values)
+    low, high = middle + stretch * np.array([low - middle, high - middle])
+    mean = float(below[-1] ** -1 * (cells * J_CELLS).sum())
+    return abs(mean) < _NEAR_CHANCE or bool(low <= 0 <= high < _USEFUL)
 
 
 def _bits(r1: float, r0: float) -> float:

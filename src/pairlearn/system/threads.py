@@ -30,6 +30,7 @@ __all__ = [
     "block_bounds",
     "map_threads",
     "n_threads",
+    "on_one_thread",
     "own_threads",
     "single_blas",
 ]
@@ -67,6 +68,17 @@ def own_threads() -> Iterator[None]:
         yield
         return
     with _taken.hold() as n, ThreadPool(n) as pool:
+        token = _ours.set(pool)
+        try:
+            yield
+        finally:
+            _ours.reset(token)
+
+
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """Divide no work for a while: who calls has divided it, and holds BLAS to one."""
+    with ThreadPool(1) as pool:
         token = _ours.set(pool)
         try:
             yield

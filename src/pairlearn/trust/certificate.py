@@ -116,6 +116,10 @@ class Certificate:
         Where points rather than pairs were counted, how many: points that answers tie
         to others whose side is known, so that each shows an error of its own. `n_pairs`
         is 0 then.
+    n_left_out : int
+        Pairs, in addition to `n_pairs`, that only people have answered who seem to
+        answer at random, or of whom nothing is known. They do not count, whatever was
+        said: who answers is independent of the pair.
     """
 
     pair_error: float
@@ -133,6 +137,7 @@ class Certificate:
     n_doubtful: int = 0
     unseen: bool | None = None
     n_points: int = 0
+    n_left_out: int = 0
 
     def __str__(self) -> str:
         return (
@@ -166,6 +171,8 @@ class Certificate:
         return (
             f", {self.n_unsure} of them unsure" * bool(self.n_unsure)
             + f", with or without {self.n_doubtful} more" * bool(self.n_doubtful)
+            + f", {self.n_left_out} more by people who do not count"
+            * bool(self.n_left_out)
             + _WRONG.get(self.noise, "").format(self.flip_rate)
             + ", at all looks" * bool(self.anytime)
             + ", cross-validated: an estimate" * bool(self.cross_validated)

@@ -178,7 +178,7 @@ def certify(
     if kinds not in (None, "any"):
         check_integer("kinds", kinds, minimum=2)
     noise = as_noise(flip_rates, cautious=cautious)
-    if noise.kind == "unknown":
+    if noise.kind == "unknown" and not isinstance(flip_rates, Noise):
         noise = replace(noise, rates=rates_of(clf))
     index, unknown_groups = given.index, False
     if groups is None and "groups" in memory_of(clf):

@@ -119,4 +119,11 @@ def caveats(certificate: Certificate | KindsCertificate) -> list[str]:
             f"{certificate.n_doubtful} more pairs have points that equal others in all "
             "columns, and may be the same ones: the interval covers both cases"
         )
+    left = certificate.n_left_out
+    if left:
+        found.append(
+            f"{left} more {'pair was' if left == 1 else 'pairs were'} answered only by "
+            "people who seem to answer at random, or of whom nothing is known yet, and "
+            "not counted; the others are taken to be right more often than not"
+        )
     return found

@@ -154,6 +154,9 @@ class KindsCertificate:
     unseen : bool or None
         Whether the model knows which points it was trained on, and these are others;
         None if that is not known.
+    n_left_out : int
+        Pairs that only people who do not count have answered, as in
+        :class:`~pairlearn.Certificate`.
 
     Examples
     --------
@@ -181,6 +184,7 @@ class KindsCertificate:
     bolder_interval: Interval | None = None
     n_doubtful: int = 0
     unseen: bool | None = None
+    n_left_out: int = 0
 
     @property
     def same_kind(self) -> tuple[tuple[Any, Any], ...]:
@@ -235,6 +239,8 @@ class KindsCertificate:
             kinds
             + f", {self.n_unsure} of them unsure" * bool(self.n_unsure)
             + f", with or without {self.n_doubtful} more" * bool(self.n_doubtful)
+            + f", {self.n_left_out} more by people who do not count"
+            * bool(self.n_left_out)
             + _WRONG[self.noise].format(self.flip_rate)
             + ", at all looks" * bool(self.anytime)
         )

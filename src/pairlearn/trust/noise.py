@@ -271,10 +271,10 @@ def as_noise(flip_rates: Any, *, cautious: bool = False) -> Noise:
 
     Parameters
     ----------
-    flip_rates : None, float, tuple, FlipRateEstimate or "unknown"
+    flip_rates : None, float, tuple, FlipRateEstimate, "unknown" or Noise
         None: no answer is wrong. A number e or (r1, r0): these rates. Ranges of both,
         ((lowest r1, highest r1), (lowest r0, highest r0)), or an estimate: some rates
-        between these.
+        between these. What is known already stays as it is.
     cautious : bool, default=False
         Whether wrong answers may fall on hard pairs above all.
 
@@ -287,6 +287,8 @@ def as_noise(flip_rates: Any, *, cautious: bool = False) -> Noise:
     >>> as_noise(0.1, cautious=True).kind
     'any'
     """
+    if isinstance(flip_rates, Noise):
+        return flip_rates
     unknown = isinstance(flip_rates, str) and flip_rates in ("auto", "unknown")
     if unknown and cautious:
         raise ValueError(

@@ -50,6 +50,7 @@ from pairlearn.data.checks import (
     check_weights,
 )
 from pairlearn.data.cycles import in_contradictory_cycle
+from pairlearn.data.frames import named_points, need_pandas
 from pairlearn.data.notebook import plain_table
 from pairlearn.data.pairs import as_pairs
 from pairlearn.trust.belief_propagation import cavity, wrong
@@ -159,23 +160,29 @@ class SuspiciousAnswers:
         columns = (column.tolist() for column in self._columns(self.order[:n]))
         return [SuspiciousAnswer(*row) for row in zip(*columns, strict=True)]
 
-    def to_frame(self) -> Any:
+    def to_frame(self, *, ids: ArrayLike | None = None) -> Any:
         """Return all answers as a pandas frame, most suspicious first.
+
+        Parameters
+        ----------
+        ids : array-like of shape (n_points,), optional
+            The ids of the points, to stand in `left` and `right` in place of their row
+            numbers.
 
         Returns
         -------
         pandas.DataFrame
             With the columns of :class:`SuspiciousAnswer`.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "a frame needs pandas: pip install 'pairlearn[cli]'; the arrays order, "
-                "suspicion, probability and contradicted are there without it"
-            ) from None
-        columns = self._columns(self.order)
-        return pd.DataFrame(dict(zip(SuspiciousAnswer._fields, columns, strict=True)))
+        pd = need_pandas(
+            "the arrays order, suspicion, probability and contradicted are there "
+            "without it"
+        )
+        known = zip(SuspiciousAnswer._fields, self._columns(self.order), strict=True)
+        columns = dict(known)
+        for side in ("left", "right"):
+            columns[side] = named_points(columns[side], ids, None)
+        return pd.DataFrame(columns)
 
     def _columns(self, k: Ints) -> tuple[Any, ...]:
         """Return what is known of some pairs, in the order of `SuspiciousAnswer`."""

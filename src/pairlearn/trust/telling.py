@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from pairlearn.trust.telling_words import telling_words
+
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
 
@@ -32,8 +34,9 @@ class Difference(NamedTuple):
         differs from one half.
     column : str
         The name of the column.
-    kind : {"number", "mean", "word"}
-        Whether medians, means or shares of a word are told.
+    kind : {"number", "mean", "word", "text"}
+        Whether medians, means, shares of a category, or shares of texts that hold a
+        word are told.
     inside, outside : float
         The median, mean or share of the members and of the others.
     word : str
@@ -79,15 +82,25 @@ def differences(frame: Any, group: Ints, n_groups: int) -> list[list[Difference]
     found: list[list[Difference]] = [[] for _ in range(n_groups)]
     for name in list(frame.columns)[:COLUMNS]:
         column = frame[name]
+        if _holds_vectors(column):
+            continue  # no single number of an image says anything
         if column.dtype.kind in "fiub":
             values = column.to_numpy(dtype=float)
             each = _of_numbers(str(name), values, group, n_groups)
+        elif column.dtype != "category" and column.nunique() > VALUES:
+            each = _of_texts(str(name), column, group, n_groups)
         else:
             each = _of_words(str(name), column, group, n_groups)
         for k, difference in each:
             if difference.strength >= LEAST:
                 found[k].append(difference)
     return [sorted(some, key=lambda each: -each.strength) for some in found]
+
+
+def _holds_vectors(column: Any) -> bool:
+    return column.dtype == object and any(
+        isinstance(cell, np.ndarray) for cell in column
+    )
 
 
 def _of_numbers(
@@ -110,6 +123,21 @@ def _of_numbers(
             kind, ends = "mean", (inside.mean(), outside.mean())
         within, without = map(float, ends)
         found.append((k, Difference(float(strength), name, kind, within, without)))
+    return found
+
+
+def _of_texts(
+    name: str, column: Any, group: Ints, n_groups: int
+) -> list[tuple[int, Difference]]:
+    texts = ["" if text is None else str(text) for text in column.tolist()]
+    found = []
+    for k, words in enumerate(telling_words(texts, group, n_groups, most=1)):
+        for best in words:
+            inside, outside = best.inside, best.outside
+            strength = (inside - outside) / 2
+            found.append(
+                (k, Difference(strength, name, "text", inside, outside, best.word))
+            )
     return found
 
 

@@ -137,6 +137,16 @@ def for_our_eyes(studio):
     def show_pair(page):
         page.get_by_role("button", name="Show the pair").first.click()
 
+    def invite(page):
+        page.goto(f"{page.url.partition('#')[0]}#people")
+        for name in ("Bob", "Zoë"):
+            page.get_by_label("Name of the person").fill(name)
+            page.get_by_role("button", name="Make a link").click()
+            page.get_by_label(f"Link for {name}", exact=True).wait_for()
+
+    people = {"act": invite, "whole": True}
+    studio.shoot("people", cancer(), **people, **DESKTOP)
+    studio.shoot("people-phone", cancer(), **people, **PHONE, **DARK)
     studio.shoot("settings", cancer(), act=settings, **DESKTOP, **DARK)
     studio.shoot("pair", cancer(), n=4, view="history", act=show_pair, **DESKTOP)
 

@@ -151,6 +151,26 @@ def test_people_see_how_far_they_agree_and_what_is_to_be_settled(serve, visit):
     )
 
 
+def test_the_owner_is_told_who_seems_to_answer_at_random(serve, visit):
+    served = serve()
+    page = visit(served.url)
+    shown(page)
+    rate = {"rate": 0.52, "low": 0.4, "high": 0.63}
+    served.fake.others = ["Ben"]
+    served.fake.rates = {"Ben": {"right_same": rate, "right_different": rate}}
+    warning = "Ben <b>seems</b> to answer at random."
+    served.fake.warnings = [warning]
+    go_to(page, "Progress")
+    people = page.get_by_role("region", name="People")
+    heads = ["Name", "Answers", "Agrees with others"]
+    heads += ["Right if same", "Right if different"]
+    expect(people.get_by_role("columnheader")).to_have_text(heads)
+    row = people.get_by_role("row").filter(has_text="Ben")
+    expect(row).to_contain_text("52 % (40 % to 63 %)")
+    # As text, and not as markup.
+    expect(people.get_by_text(warning)).to_be_visible()
+
+
 def test_groups_get_names_and_typing_is_not_disturbed(serve, visit):
     served = serve()
     page = visit(served.url)
@@ -182,19 +202,3 @@ def test_files_are_made_and_downloaded(serve, visit):
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download pairs.csv").click()
     assert waiting.value.suggested_filename == "pairs.csv"
-
-
-def test_a_person_is_invited_by_a_link(serve, visit):
-    page = visit(serve().url)
-    shown(page)
-    go_to(page, "Progress")
-    page.get_by_label("Name of the person").fill("Bo")
-    page.get_by_role("button", name="Make a link").click()
-    expect(page.get_by_label("Link for Bo", exact=True)).to_have_value(
-        "http://127.0.0.1/?token=Bo"
-    )
-    expect(page.get_by_text("work on this computer only")).to_be_visible()
-    page.get_by_role("button", name="Copy the link for Bo").click()
-    expect(page.get_by_role("button", name="Copy the link for Bo")).to_have_text(
-        "Copied"
-    )

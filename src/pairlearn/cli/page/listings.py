@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pairlearn.cli.summary import FitSummary
 
 __all__ = ["candidates", "data", "importance", "people", "suspicious", "uncertain"]
+__all__ += ["words"]
 
 # Rows of tables, and names in a cell; the rest is counted.
 POINTS = 12
@@ -194,6 +195,17 @@ def importance(scored: ScoredPoints) -> Html:
     head = "column", f"points that change {what}", ""
     shown = table(head, rows, words=(0, 2))
     return fill("importance", what=what, table=shown, rest=rest)
+
+
+def words(scored: ScoredPoints) -> Html:
+    """Return the words that set the texts of each group apart."""
+    rows = [
+        (name, word, percent(inside), percent(outside))
+        for name, some in scored.summary.words.items()
+        for word, inside, outside in some
+    ]
+    head = "group", "word", "texts in the group", "other texts"
+    return fill("words", table=table(head, rows, words=(0, 1)))
 
 
 def _bar(share: float) -> Html:

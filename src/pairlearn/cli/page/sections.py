@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.cli.certificate_words import lopsided_group, one_group_line
+from pairlearn.cli.certificate_words import lopsided_group, one_group_line, useless
 from pairlearn.cli.page import listings, several, several_lists
 from pairlearn.cli.page.advice import narrower
 from pairlearn.cli.page.figures import error_figure, score_figure
@@ -53,6 +53,8 @@ def sections(scored: ScoredPoints) -> list[dict[str, object]]:
         ("suspicious", "Answers to look at again", listings.suspicious),
         ("importance", "Which columns matter", listings.importance),
     )
+    if any(scored.summary.words.values()):
+        of_all += (("words", "The words of each group", listings.words),)
     people = scored.summary.people
     if people is not None and len(people.persons) > 1:
         of_all += (("people", "Those who answered", listings.people),)
@@ -80,6 +82,9 @@ def _short(scored: ScoredPoints) -> Html:
     groups = fill("groups", **scored.names)
     alone = lopsided_group(summary)
     lead = "" if alone is None else fill("lead", sentence=alone)
+    nothing = useless(summary)
+    if nothing is not None and alone is None:
+        alone, lead = nothing, fill("lead", sentence=nothing)
     baseline = one_group_line(summary.one_group_error, summary.majority)
     if certificate is None:
         error = card("Error", "unknown", fill("no error"))

@@ -119,8 +119,12 @@ def typical(scored: ScoredPoints) -> Html:
                     fill(
                         "value",
                         column=text(each.column, most=40),
-                        value=shown_value(
-                            summary.points[each.column].iloc[i], each.column in dates
+                        value=text(
+                            shown_value(
+                                summary.points[each.column].iloc[i],
+                                each.column in dates,
+                            ),
+                            most=80,
                         ),
                     )
                     for each in telling[k]

@@ -77,10 +77,14 @@ def telling_columns(
 
 def _told(each: Difference, days: bool) -> Telling:
     column, inside, outside = text(each.column, most=40), each.inside, each.outside
-    if each.kind == "word":
+    if each.kind in ("word", "text"):
         value = text(each.word, most=30)
         told = fill(
-            "telling word", column=column, value=value, inside=inside, outside=outside
+            f"telling {each.kind}",
+            column=column,
+            value=value,
+            inside=inside,
+            outside=outside,
         )
     else:
         told = fill(

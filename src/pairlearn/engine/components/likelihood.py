@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
-from scipy.special import log_expit, log_softmax, logsumexp, softmax
+from scipy.special import log_softmax
 
 from pairlearn.engine.components.kernel import plan_elimination
 from pairlearn.engine.components.order import find_order
@@ -121,8 +121,23 @@ def class_log_probabilities(scores: Floats) -> Floats:
     n_classes).
     """
     if scores.ndim == 2:
-        return np.stack([log_expit(-scores), log_expit(scores)])
+        # log(1 / (1 + exp(-f))) = min(f, 0) - log(1 + exp(-|f|)), and one logarithm
+        # serves both classes.
+        rest = np.log1p(np.exp(-np.abs(scores)))
+        return np.stack([np.minimum(-scores, 0), np.minimum(scores, 0)]) - rest
     return np.moveaxis(log_softmax(scores, axis=2), 2, 0)
+
+
+def _summed(logs: Floats) -> tuple[Floats, Floats]:
+    """Return the logarithm of the sum over classes, and the share of each class.
+
+    These are logsumexp and softmax over the first axis, with one exponential for both.
+    """
+    top = logs.max(axis=0)
+    share = np.exp(logs - top)
+    total = share.sum(axis=0)
+    share /= total
+    return np.log(total) + top, share
 
 
 @dataclass
@@ -286,11 +301,11 @@ class Components:
         passes.up()
         log_z = tables.log_scale + passes.log_scale
         roots = passes.log_u[:, order.roots]
-        log_z += logsumexp(roots, axis=0).sum(axis=0)
-        passes.marginals[:, order.roots] = softmax(roots, axis=0)
+        totals, passes.marginals[:, order.roots] = _summed(roots)
+        log_z += totals.sum(axis=0)
         log_z += self._kernels(passes, memory, models)
         passes.down()
-        points = softmax(log_p, axis=0)
+        points = _summed(log_p)[1]
         points[:, self._used] = passes.marginals
         same = sum(passes.beliefs[c, c, :n_given] for c in range(n_classes))
         return Posterior(log_z, points, np.asarray(same))

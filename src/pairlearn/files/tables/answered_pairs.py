@@ -5,24 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pairlearn.data.pairs import Pairs
+from pairlearn.files.tables.answer_words import AnswerWords
 from pairlearn.files.tables.answers import parse_answers
 from pairlearn.files.tables.cells import shown
-from pairlearn.files.tables.columns import hint_about_ids
+from pairlearn.files.tables.columns import named_id
 from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.files.tables.overlap import hint_about_ids, ids_of_sides
 from pairlearn.files.tables.pair_rows import PairRows, join_rows, read_pairs
 from pairlearn.files.tables.people_columns import SaidRows
 from pairlearn.files.tables.points import read_points
 from pairlearn.files.tables.purposes import read_key
 from pairlearn.files.tables.reading import read_table
+from pairlearn.files.tables.stored import (
+    how_points_are_known,
+    note_on_waiting,
+    waiting_audits,
+)
 from pairlearn.trust.flip_rates import flip_rate, flip_rate_from_repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pairlearn.data.types import Bools, Floats, Ints
     from pairlearn.files.tables.answers import ParsedAnswers
@@ -151,6 +158,14 @@ class AnsweredPairs:
         t = np.concatenate([sure, np.zeros(len(self.unsure))])
         return Pairs(self.points.frame, index), t
 
+    def leave_out(self, reasons: Mapping[str, str]) -> None:
+        """Leave columns of the points out of what is learned from; see `Points`."""
+        self.points.leave_out(reasons)
+        for answered in (self, self.audits):
+            if answered is not None:
+                answered.__dict__.pop("pairs", None)
+                answered.__dict__.pop("with_unsure", None)
+
     def repeat_rate(self, confidence: float) -> FlipRateEstimate | None:
         """Return how often answers are wrong, from repeated answers alone.
 
@@ -184,8 +199,14 @@ def read_answers(
     skip_unknown: bool = False,
     group: str | None = None,
     key: Sequence[str | Path] = (),
+    embed: str | None = None,
+    step: Callable[[int, int], None] | None = None,
     audits_apart: bool = True,
     need_sure: bool = True,
+    delimiter: str | None = None,
+    same: Sequence[str] = (),
+    different: Sequence[str] = (),
+    unsure: Sequence[str] = (),
 ) -> AnsweredPairs:
     r"""Read a table of points and a table of answers, as ``pairlearn fit`` does.
 
@@ -200,9 +221,9 @@ def read_answers(
     Parameters
     ----------
     points, pairs : str or Path
-        The tables: files that end in .csv, .tsv, .tab, .txt, .parquet, .feather, .arrow
-        or .ipc; of pairs also the answers.sqlite of ``pairlearn label``. There may be
-        several tables of pairs.
+        The tables: files that end in .csv, .tsv, .tab, .txt, .xlsx, .parquet, .feather,
+        .arrow or .ipc; of points also .npy, .npz or a folder of images, and of pairs
+        the answers.sqlite of ``pairlearn label``. There may be several tables of pairs.
     id : str, optional
         The column of the points with their ids. None: found by its name or content.
     left, right, answer : str, optional
@@ -217,11 +238,19 @@ def read_answers(
         The column of the points that tells of whom or what each is a row.
     key : sequence of str or Path
         The keys of questions that ``pairlearn ask --blind`` wrote.
+    embed, step
+        As for :func:`read_points`.
     audits_apart : bool, default=True
         Whether rows that a column `purpose` marks as audits are not to be among the
         pairs, so that nothing is learned from them; they are in `audits`.
     need_sure : bool, default=True
         Whether tables without any sure answer are refused.
+    delimiter : str, optional
+        What divides the cells of text files whose headers hold it, such as ";" or
+        "tab". None: it is found.
+    same, different, unsure : sequence of str
+        Words that mean so in the answers, beside and before those that are known
+        (:mod:`pairlearn.files.tables.words`).
 
     Returns
     -------
@@ -262,29 +291,51 @@ def read_answers(
     if id is not None and first_row is not None:
         raise OptionError("give --id or --first-row, not both")
     files = [pairs] if isinstance(pairs, str | Path) else list(pairs)
-    point_table, tables = read_table(points), [read_table(file) for file in files]
-    keys = [read_key(file) for file in key]
+    words = AnswerWords(same, different, unsure)
+    point_table = read_table(points, delimiter=delimiter)
+    tables = [read_table(file, delimiter=delimiter) for file in files]
+    keys = [read_key(file, delimiter) for file in key]
+    if id is None and first_row is None:
+        id, first_row = how_points_are_known(point_table, files)  # noqa: A001
     named = (left, right, answer)
+    more: dict[str, Any] = {"keys": keys, "known": words}
     try:
-        rows = _read_all(tables, [read_pairs(t, *named, keys=keys) for t in tables])
+        rows = _read_all(tables, [read_pairs(t, *named, **more) for t in tables])
     except TableError:
         # Perhaps the points tell which columns hold ids.
-        known = read_points(point_table, id, first_row=first_row).ids
+        ids = [_ids_for(t, point_table, id, first_row, answer) for t in tables]
         rows = _read_all(
-            tables, [read_pairs(t, *named, ids=known, keys=keys) for t in tables]
+            tables,
+            [
+                read_pairs(t, *named, ids=known, **more)
+                for t, known in zip(tables, ids, strict=True)
+            ],
         )
     wanted = {*rows.left, *rows.right}
     found = read_points(
-        point_table, id, wanted=wanted, first_row=first_row, group=group
+        point_table,
+        id,
+        wanted=wanted,
+        first_row=first_row,
+        group=group,
+        embed=embed,
+        step=step,
     )
     _check_header(rows, found)
     notes = list(point_table.notes)
     notes += [note for table in tables for note in table.notes] + found.notes
     index, is_known = _look_up(rows, found, wanted)
     notes += _notes_on_unknown(rows, found, index, skip_unknown=skip_unknown)
-    answers = parse_answers(rows.words, soft=soft, place=rows.place, parts=rows.parts)
+    answers = parse_answers(
+        rows.words,
+        soft=soft,
+        place=rows.place,
+        parts=rows.parts,
+        known=words,
+        waiting=(waiting := waiting_audits(rows)),
+    )
     answers = _with_audits_in_order(answers, rows.marks)
-    notes += answers.notes
+    notes += answers.notes + note_on_waiting(waiting)
     is_self = is_known & (index[:, 0] == index[:, 1])
     if is_self.any():
         notes.append(
@@ -311,6 +362,27 @@ def read_answers(
         )
     joined.notes = notes + joined.notes
     return joined
+
+
+def _ids_for(
+    pairs: Table,
+    points: Table,
+    id: str | None,  # noqa: A002 - the user's word for it
+    first_row: int | None,
+    answer: str | None,
+) -> Collection[str]:
+    """Return ids by which the columns of a table of pairs can be found.
+
+    Those of the column that is named, or called, so; else those of any column that two
+    columns of the pairs hold values of; else row numbers.
+    """
+    if id is None and first_row is None:
+        found = ids_of_sides(points, pairs, answer, named_id(points))
+        if found is not None:
+            return found
+    known = read_points(points, id, first_row=first_row)
+    # Whether the first row is 0 or 1 is settled later.
+    return ["0", *known.ids] if known.id_column is None else known.ids
 
 
 @dataclass
@@ -410,7 +482,7 @@ def _check_header(rows: PairRows, points: Points) -> None:
 
 def _look_up(rows: PairRows, points: Points, wanted: set[str]) -> tuple[Ints, Bools]:
     """Return the row numbers of the points of each pair, and where both are known."""
-    row_of = points.ids.rows_of(wanted)
+    row_of = points.rows_of(wanted)
     sides = [
         [row_of.get(name, -1) for name in side] for side in (rows.left, rows.right)
     ]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairlearn.files.tables.answer_words import AnswerWords
 from pairlearn.files.tables.cells import id_of, shown
 from pairlearn.files.tables.errors import TableError
-from pairlearn.files.tables.words import ANSWERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +21,9 @@ __all__ = ["ParsedAnswers", "parse_answers"]
 
 _ACCEPTED = (
     "same/different, yes/no, true/false, must-link/cannot-link, match/no match, "
-    "1/-1 or 1/0; rows with unsure, unknown, skip, ? or an empty cell are left out"
+    "1/-1 or 1/0, or such words in other languages (ja/nein, oui/non, "
+    "gleich/verschieden ...); rows with unsure, unknown, skip, ? or an empty cell are "
+    "left out"
 )
 
 
@@ -54,6 +55,8 @@ def parse_answers(
     soft: bool = False,
     place: Callable[[int], str] = "row {}".format,
     parts: Ints | None = None,
+    known: AnswerWords | None = None,
+    waiting: Bools | None = None,
 ) -> ParsedAnswers:
     """Turn answers as people write them into numbers.
 
@@ -72,6 +75,10 @@ def parse_answers(
     parts : ndarray of int, optional
         The number of the batch that each is in; in each, what has no answer at the end
         has not been asked yet. None: all are one batch.
+    known : AnswerWords, optional
+        What words mean. None: those that everybody knows.
+    waiting : ndarray of bool, optional
+        Which wait for an answer, so that nobody has called them unsure.
 
     Returns
     -------
@@ -89,6 +96,7 @@ def parse_answers(
     >>> parse_answers([1, 0, 0]).t
     array([ 1., -1., -1.])
     """
+    known = AnswerWords() if known is None else known
     t = np.full(len(words), np.nan)
     zeros = []
     # Numbers that occur as such: the word "no" says nothing about what 0 means.
@@ -97,13 +105,13 @@ def parse_answers(
     for row, cell in enumerate(words):
         key = (type(cell), cell)
         if key not in value_of:
-            value_of[key], is_number = _value(cell, place, row)
+            value_of[key], is_number = _value(cell, known, place, row)
             if is_number:
                 figures.add(value_of[key])
         t[row] = value_of[key]
         if t[row] == 0:
             zeros.append(row)
-    notes: list[str] = []
+    notes = known.check(id_of(cell) for _, cell in value_of)
     numbers = t[~np.isnan(t)]
     if soft:
         outside = np.flatnonzero(np.abs(t) > 1)
@@ -131,7 +139,8 @@ def parse_answers(
     asked = _asked(words, np.zeros(len(words), np.intp) if parts is None else parts)
     if not asked.all():
         notes.append(f"{int(np.sum(~asked))} row(s) at the end have no answer yet")
-    unsure = Counter(shown(id_of(words[row])) for row in np.flatnonzero(asked & ~sure))
+    told = asked & ~sure if waiting is None else asked & ~sure & ~waiting
+    unsure = Counter(shown(id_of(words[row])) for row in np.flatnonzero(told))
     if unsure:
         which = ", ".join(
             f"{count} × {'an empty cell' if word == repr('') else word}"
@@ -180,28 +189,27 @@ def _settle_zeros(
     return t
 
 
-def _value(cell: Any, place: Callable[[int], str], row: int) -> tuple[float, bool]:
+def _value(
+    cell: Any, known: AnswerWords, place: Callable[[int], str], row: int
+) -> tuple[float, bool]:
     """Return 1 for same, -1 for different, NaN for unsure, a number as it is.
 
     Also whether it is written as a number.
     """
-    if isinstance(cell, bool):
-        return (1.0 if cell else -1.0), False
     text = id_of(cell)
-    word = re.sub(r"[\s_\-–'’/.]+", "", text).casefold()
-    if not word.strip("?") or word in ANSWERS["unsure"]:
-        return np.nan, False
-    if word in ANSWERS["same"]:
-        return 1.0, False
-    if word in ANSWERS["different"]:
-        return -1.0, False
+    if isinstance(cell, bool) and not known.settles(text):
+        return (1.0 if cell else -1.0), False
+    value = known.value(text)
+    if value is not None:
+        return value, False
     try:
         number = float(text.replace("−", "-").replace(",", "."))
     except ValueError:
         number = np.inf
     if not np.isfinite(number) or "_" in text:
         raise TableError(
-            f"{place(row)}: the answer {shown(text)} is not understood. Answers are "
-            f"{_ACCEPTED}"
+            f"{place(row)}: the answer {shown(text)} is not understood. If it means "
+            f"same, add --same {shown(text)}; if different, --different {shown(text)}; "
+            f"if unsure, --unsure {shown(text)}. Answers are {_ACCEPTED}"
         )
     return number, True

@@ -11,13 +11,16 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as kinds
 
 from pairlearn.files.tables.cells import shown
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.text_file import check_unique
+from pairlearn.files.tables.vector_cells import VectorCells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +33,7 @@ _MAGIC = b"ARROW1"
 _BEFORE_STREAM = 8
 # The length of the footer and the magic again.
 _AFTER_FOOTER = 10
+_LONGEST_VECTOR = 100_000
 _END = b"\xff\xff\xff\xff\0\0\0\0"
 
 
@@ -144,10 +148,13 @@ def _check_schema(schema: Any, names: list[str], table: str) -> None:
                 f"{table}: column {name!r} is run-end encoded, which is not supported; "
                 "write it as plain values"
             )
+        if is_vector(column.type):
+            continue
         if kinds.is_nested(kind):
             raise TableError(
                 f"{table}: column {name!r} holds lists or structures ({kind}); a cell "
-                "must be one value: split them into columns, or leave the column out"
+                "must be one value, or a list of numbers: split them into columns, or "
+                "leave the column out"
             )
     if all(kinds.is_null(_value_type(column.type)) for column in schema):
         # Such a table has any number of rows in no byte at all.
@@ -161,9 +168,47 @@ def _value_type(kind: Any) -> Any:
     return kind
 
 
-def _cells(column: Any, place: str, before: int) -> list[Any]:
+def is_vector(kind: Any) -> bool:
+    """Tell whether each cell of a column of such a type is a list of numbers."""
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    is_list = (
+        kinds.is_list(kind)
+        or kinds.is_large_list(kind)
+        or kinds.is_fixed_size_list(kind)
+    )
+    if not is_list:
+        return False
+    number = kind.value_type
+    return bool(kinds.is_floating(number) or kinds.is_integer(number))
+
+
+def _vectors(column: Any, place: str, before: int) -> VectorCells:
+    """Return a column of lists of numbers, all of one length, as vectors."""
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.storage
+    there = np.asarray(column.is_valid())
+    lists = column.filter(column.is_valid())
+    lengths = np.asarray(pc.list_value_length(lists))
+    width = int(lengths[0]) if len(lengths) else 0
+    if np.any(lengths != width) or width > _LONGEST_VECTOR:
+        row = before + int(np.flatnonzero(there)[np.argmax(lengths != width)]) + 1
+        raise TableError(
+            f"{place}, row {row}: vectors must be of one length of up to "
+            f"{_LONGEST_VECTOR:,} numbers; this one has "
+            f"{lengths[np.argmax(lengths != width)]:,}, and the first has {width:,}"
+        )
+    numbers = lists.flatten().cast(pa.float64(), safe=False)
+    made = np.full((len(column), width), np.nan)
+    made[there] = numbers.to_numpy(zero_copy_only=False).reshape(-1, width)
+    return VectorCells(made)
+
+
+def _cells(column: Any, place: str, before: int) -> Any:
     """Return cells as Python values; `before` is the number of rows before them."""
     kind = column.type
+    if is_vector(kind):
+        return _vectors(column, place, before)
     if kinds.is_timestamp(kind) and kind.unit == "ns":
         # Python has no nanoseconds.
         column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False)

@@ -1,4 +1,4 @@
-"""What each column of a table of points is: numbers, dates, categories, or nothing.
+"""What each column of a table of points is: numbers, text, images, or nothing.
 
 It is decided once, over all points, when the model is made; and each cell is read once:
 its value stands in the description of its column.
@@ -13,18 +13,23 @@ import numpy as np
 
 from pairlearn.files.tables.cell_columns import HEAD
 from pairlearn.files.tables.cells import shown, text_of
+from pairlearn.files.tables.encoders.deferred import Deferred
 from pairlearn.files.tables.errors import TableError
+from pairlearn.files.tables.free_text import words_per_cell
 from pairlearn.files.tables.number_formats import (
     choose_number_style,
     common_decimal_sign,
     parse_column,
     share_of_lone_groups,
 )
+from pairlearn.files.tables.vector_columns import describe_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from pairlearn.data.types import Floats, Ints
+    from numpy.typing import NDArray
+
+    from pairlearn.data.types import Ints
     from pairlearn.files.tables.cell_columns import Cells
     from pairlearn.files.tables.number_formats import ParsedColumn
     from pairlearn.files.tables.reading import Table
@@ -36,6 +41,9 @@ __all__ = ["Categories", "Column", "describe_columns", "frame_of_values"]
 _SELDOM_AGAIN = 0.5
 # Columns of so few cells are categories unless every cell differs.
 _FEW = 20
+# More categories than this of so many words each, which come again now and then, are
+# texts, too.
+_MOST_CATEGORIES, _LONG = 100, 6
 # Squares and sums of larger numbers overflow.
 _LARGEST = 1e100
 _WRITTEN = {
@@ -60,19 +68,21 @@ class Column:
     ----------
     name : str
         Its name.
-    kind : {"numbers", "dates", "categories", "left out"}
-        What it is.
+    kind : str
+        What it is: "numbers", "dates", "categories", "text", "vector", "image",
+        "embedded images", "embedded texts" or "left out".
     form : str
-        How numbers or dates are written; else empty.
+        How numbers or dates are written, or the name of an embedding; else empty.
     how : str
         In words, how it was encoded, or why it was left out.
     note : str
         What to tell about it; empty if nothing.
     lone : float
         Of numbers with a separator, the share with one between thousands alone.
-    values : ndarray of float, Categories or None
-        Numbers, or days since 1970, with NaN where a cell is missing; or categories;
-        None if it is left out.
+    values : ndarray, Categories, Deferred or None
+        Numbers, or days since 1970, with NaN where a cell is missing; or categories; or
+        texts, empty where a cell is missing; or vectors, which are made when they are
+        needed; None if it is left out.
     """
 
     name: str
@@ -81,10 +91,17 @@ class Column:
     how: str
     note: str = ""
     lone: float = 0.0
-    values: Floats | Categories | None = field(default=None, compare=False, repr=False)
+    values: NDArray[Any] | Categories | Deferred | None = field(
+        default=None, compare=False, repr=False
+    )
 
 
-def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column]:
+def describe_columns(
+    features: Mapping[str, Cells],
+    table: Table,
+    embed: str | None = None,
+    step: Callable[[int, int], None] | None = None,
+) -> list[Column]:
     """Decide for each column of a table of points what it is.
 
     Parameters
@@ -93,6 +110,10 @@ def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column
         The columns but the ids.
     table : Table
         The table that they are from.
+    embed : str, optional
+        The name of an embedding of texts or images; see `tables.encoders.embedders`.
+    step : callable, optional
+        Told how many of how many images or texts are done, when that takes a while.
 
     Returns
     -------
@@ -103,31 +124,51 @@ def describe_columns(features: Mapping[str, Cells], table: Table) -> list[Column
     TableError
         If there is nothing to learn from.
     """
-    parsed = [parse_column(name, cells) for name, cells in features.items()]
+    vectors = describe_vectors(features, table, embed, step)
+    parsed = [
+        parse_column(name, cells)
+        for name, cells in features.items()
+        if name not in vectors
+    ]
     sign = common_decimal_sign(parsed)
-    columns = [_describe(column, sign, table) for column in parsed]
+    others = {column.name: _describe(column, sign, table) for column in parsed}
+    found = others | {name: Column(name, *what) for name, what in vectors.items()}
+    columns = [found[name] for name in features]
     if all(column.kind == "left out" for column in columns):
         why = "; ".join(column.note for column in columns[:5])
         raise TableError(
             f"{table.name} has no column to learn from ({why}); points need numbers, "
-            "dates or categories that differ"
+            "dates, categories, texts or images that differ"
         )
     return columns
 
 
 def frame_of_values(columns: list[Column]) -> Any:
-    """Return the columns to learn from as a pandas frame of floats and categories."""
+    """Return the columns to learn from as a pandas frame.
+
+    Numbers are floats; categories are categories, and free text is as it is; a cell of
+    images, of vectors, or of what is embedded is a vector, or None.
+    """
     import pandas as pd
 
     return pd.DataFrame(
         {
-            column.name: pd.Categorical.from_codes(values.codes, values.names)
-            if isinstance(values := column.values, Categories)
-            else values
+            column.name: _values_of(column)
             for column in columns
             if column.kind != "left out"
         }
     )
+
+
+def _values_of(column: Column) -> Any:
+    import pandas as pd
+
+    values = column.values
+    if isinstance(values, Categories):
+        return pd.Categorical.from_codes(values.codes, values.names)
+    if isinstance(values, Deferred):
+        return pd.Series(values.cells.tolist(), dtype=object)
+    return values
 
 
 class _Grouped(NamedTuple):
@@ -165,13 +206,18 @@ def _describe(column: ParsedColumn, sign: str, table: Table) -> Column:
             return found
     distinct, codes, names, name_of = grouped or _group(present)
     note = _nearly_numbers(column, codes, distinct, table)
-    if (len(names) == len(present) > 2) or (
+    seldom_again = (len(names) == len(present) > 2) or (
         len(present) > _FEW and len(names) > _SELDOM_AGAIN * len(present)
-    ):
+    )
+    if seldom_again or len(names) > _MOST_CATEGORIES:
+        n_words = words_per_cell(names)
+        if n_words is not None and (seldom_again or n_words >= _LONG):
+            return _as_text(column, n_words, missing, note)
+    if seldom_again:
         return _left_out(
             name,
             f"{len(names)} different texts in {len(present)} rows, such as "
-            f"{shown(present[0])}: names or free text",
+            f"{shown(present[0])}: names or codes, with too few words for free text",
             note,
         )
     on_all_rows = np.full(len(column.cells), -1)
@@ -179,6 +225,13 @@ def _describe(column: ParsedColumn, sign: str, table: Table) -> Column:
     values = Categories(names.tolist(), on_all_rows)
     how = f"{len(names)} categories{missing}"
     return Column(name, "categories", "", how, note, values=values)
+
+
+def _as_text(column: ParsedColumn, n_words: float, missing: str, note: str) -> Column:
+    texts = np.full(len(column.cells), "", dtype=object)
+    texts[~column.missing] = column.present.categories().tolist()
+    how = f"free text, about {n_words:.0f} words per cell{missing}"
+    return Column(column.name, "text", "", how, note, values=texts)
 
 
 def _left_out(name: str, why: str, note: str = "") -> Column:

@@ -10,9 +10,18 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from pairlearn.files.tables.cells import id_of, shown
+from pairlearn.files.tables.cells import shown
 from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.make_cells import cells_of
+from pairlearn.files.tables.overlap import (
+    either,
+    hold,
+    id_by_content,
+    is_row_number,
+    is_unique,
+    listed,
+    sides_by_content,
+)
 from pairlearn.files.tables.text_file import UNNAMED
 from pairlearn.files.tables.words import COLUMNS
 
@@ -22,17 +31,8 @@ if TYPE_CHECKING:
     from pairlearn.files.tables.cell_columns import Cells
     from pairlearn.files.tables.reading import Table
 
-__all__ = [
-    "FoundIds",
-    "check_numbering",
-    "column_named",
-    "find_answer",
-    "find_id",
-    "find_sides",
-    "hint_about_ids",
-    "ids_in",
-    "plain_name",
-]
+__all__ = ["ANSWER_NAMES", "FoundIds", "check_numbering", "column_named", "find_id"]
+__all__ += ["find_sides", "ids_in", "named_id", "plain_name"]
 
 # From here on floats leave out whole numbers.
 _LARGEST_EXACT = 2**53
@@ -40,7 +40,7 @@ _LARGEST_EXACT = 2**53
 _IDS = [tier.split() for tier in COLUMNS["ids"]]
 _IDS[-1].append(UNNAMED)
 _SIDES = [pair.split("+") for pair in COLUMNS["sides"].split()]
-_ANSWERS, _OPPOSITE = COLUMNS["answers"].split(), COLUMNS["opposite"].split()
+ANSWER_NAMES = frozenset(COLUMNS["answers"].split())
 
 
 class FoundIds(NamedTuple):
@@ -59,18 +59,41 @@ def find_id(
     first_row: int | None,
 ) -> FoundIds:
     """Find the ids of points; see `pairlearn.files.tables.points.read_points`."""
-    column = None
+    column: str | None = None
+    notes: list[str] = []
     if option is not None:
         column = column_named(table, option, "--id")
     elif first_row is None:
-        column = _id_by_name(table)
-        if column is None and wanted is not None:
-            column = _id_by_content(table, wanted)
+        column = named_id(table, wanted)
+        if wanted and column is not None:
+            column, notes = _other_id(table, column, wanted)
+        elif wanted:
+            column = id_by_content(table, wanted)
     if column is None:
         return _row_numbers(table, wanted, first_row)
     ids = _checked_ids(table, column)
-    notes = [] if option is not None else _row_numbers_instead(ids, column, wanted)
+    notes += [] if option is not None else _row_numbers_instead(ids, column, wanted)
     return FoundIds(ids, column, None, notes)
+
+
+def _other_id(
+    table: Table, named: str, wanted: Collection[str]
+) -> tuple[str, list[str]]:
+    """Return the column called id, or, if it holds no id of the pairs, that which does.
+
+    Numbers that may be those of rows are left to the message about unknown points.
+    """
+    names = set(wanted)
+    if table.columns[named].ids().rows_of(names) or all(map(is_row_number, names)):
+        return named, []
+    found = id_by_content(table, wanted, besides=(named,))
+    if found is None or not hold(table.columns[found], names):
+        return named, []
+    note = (
+        f"the ids are read from column {found!r}, which holds those of the pairs; "
+        f"column {named!r} holds none of them"
+    )
+    return found, [note]
 
 
 def ids_in(table: Table, column: str) -> Cells:
@@ -86,14 +109,26 @@ def ids_in(table: Table, column: str) -> Cells:
     return cells.ids()
 
 
-def _id_by_name(table: Table) -> str | None:
+def named_id(table: Table, wanted: Collection[str] | None = None) -> str | None:
+    """Find the column of points that is called like ids, if there is one.
+
+    Parameters
+    ----------
+    table : Table
+        The points.
+    wanted : collection of str, optional
+        The ids in the pairs, which settle it if several columns are called so.
+    """
     for number, tier in enumerate(_IDS):
         found = [name for name in table.columns if plain_name(name) in tier]
         if number > 1:
-            found = [name for name in found if _is_unique(table.columns[name])]
+            found = [name for name in found if is_unique(table.columns[name])]
+        if len(found) > 1 and wanted:
+            holding = [name for name in found if hold(table.columns[name], set(wanted))]
+            found = holding if len(holding) == 1 else found
         if len(found) > 1:
             raise TableError(
-                f"{table.name}: the ids may be in {_either(found)}; say which with "
+                f"{table.name}: the ids may be in {either(found)}; say which with "
                 f"--id, such as --id {found[0]!r}"
             )
         if found:
@@ -108,7 +143,7 @@ def _row_numbers_instead(
     n_points = len(ids)
     if not wanted or plain_name(column) not in _IDS[2] + _IDS[3]:
         return []
-    if not all(_is_row_number(name) and int(name) <= n_points for name in wanted):
+    if not all(is_row_number(name) and int(name) <= n_points for name in wanted):
         return []
     if any(ids == [str(k + first) for k in range(n_points)] for first in (0, 1)):
         return []
@@ -117,28 +152,6 @@ def _row_numbers_instead(
         "--first-row 0 or --first-row 1"
     )
     return [note]
-
-
-def _id_by_content(table: Table, wanted: Collection[str]) -> str | None:
-    names = set(wanted)
-    found = [
-        name
-        for name, cells in table.columns.items()
-        if _hold(cells, names) and _is_unique(cells)
-    ]
-    if len(found) > 1:
-        raise TableError(
-            f"{table.name}: the ids of the pairs are in {_either(found)}; say which is "
-            "meant with --id"
-        )
-    if found and all(map(_is_row_number, names)):
-        # A column of small whole numbers holds them by chance, or is a numbering.
-        raise TableError(
-            f"{table.name} has no column named id. The pairs hold whole numbers, and "
-            f"so does column {found[0]!r}: use --id {found[0]!r}, or, if they are row "
-            "numbers, --first-row 0 or --first-row 1"
-        )
-    return found[0] if found else None
 
 
 def check_numbering(table: Table) -> None:
@@ -159,11 +172,11 @@ def _row_numbers(
     check_numbering(table)
     n_points = len(table)
     if wanted is not None:
-        strange = [name for name in wanted if not _is_row_number(name)]
+        strange = [name for name in wanted if not is_row_number(name)]
         if strange:
             raise TableError(
                 f"{table.name} has no column with the ids that the pairs use, such as "
-                f"{shown(strange[0])}. Its columns are {_listed(table.columns)}; say "
+                f"{shown(strange[0])}. Its columns are {listed(table.columns)}; say "
                 "which one holds the ids with --id"
             )
         numbers = [int(name) for name in wanted]
@@ -266,100 +279,14 @@ def find_sides(
         )
     if found:
         return found[0]
-    return _sides_by_content(table, answer, ids)
+    return sides_by_content(table, _answers_among(table, answer), ids)
 
 
-def _sides_by_content(
-    table: Table, answer: str | None, ids: Collection[str] | None
-) -> tuple[str, str]:
-    say = (
-        "say which two columns hold the ids with --left and --right; there are "
-        f"{_listed(table.columns)}"
-    )
-    if len(table.columns) < 2:
-        raise TableError(
-            f"{table.name} has one column, {_listed(table.columns)}; a table of pairs "
-            "has columns such as left,right,answer. Cells are separated by a comma, a "
-            "semicolon, a tab or a vertical bar"
-        )
-    if ids is None:
-        raise TableError(f"{table.name}: {say}")
-    known = set(ids)
-    found = [
-        name
-        for name, cells in table.columns.items()
-        if name != answer and all(id_of(cell) in known for cell in cells)
-    ]
-    if len(found) != 2:
-        raise TableError(
-            f"{table.name}: no two columns have names such as left and right, and "
-            f"{len(found)} column(s) hold ids of points; {say}"
-        )
-    if any(name in known for name in found):
-        raise TableError(
-            f"{table.name}: the first line, {_listed(table.columns)}, seems to be a "
-            "pair, not a header; put a header line above it: left,right,answer"
-        )
-    return found[0], found[1]
-
-
-def find_answer(
-    table: Table, option: str | None, sides: tuple[str, str], *, needed: bool
-) -> str | None:
-    """Find the column of the answers in a table of pairs."""
-    if option is not None:
-        if option in sides:
-            raise OptionError(f"--answer {option!r} is a column of ids")
-        return _refuse_opposite(table, column_named(table, option, "--answer"))
-    rest = [name for name in table.columns if name not in sides]
-    found = [name for name in rest if plain_name(name) in _ANSWERS]
-    if len(found) == 1:
-        return found[0]
-    if not needed and not found:
-        return None
-    if not rest:
-        raise TableError(
-            f"{table.name} has no column of answers besides {sides[0]!r} and "
-            f"{sides[1]!r}; add one with same or different in each row"
-        )
-    raise TableError(
-        f"{table.name}: the answers may be in {_either(found or rest)}; say which with "
-        f"--answer, such as --answer {(found or rest)[0]!r}"
-    )
-
-
-def _refuse_opposite(table: Table, name: str) -> str:
-    """Refuse yes and no to the question whether two points are different."""
-    said = {str(cell).casefold() for cell in table.columns[name] if cell is not None}
-    clear = any(word in one for one in said for word in ("same", "diff", "link"))
-    if plain_name(name) in _OPPOSITE and not clear:
-        raise TableError(
-            f"{table.name}: column {name!r} seems to ask whether two points are "
-            "different, so yes would mean different there; write same or different in "
-            "its cells"
-        )
-    return name
-
-
-def hint_about_ids(unknown: list[str], points: Table, ids: Collection[str]) -> str:
-    """Return why ids of pairs are not among those of the points, if it shows."""
-    known, names = set(ids), set(unknown)
-    ways = (
-        ("without “.0” at the end", lambda s: s.removesuffix(".0")),
-        ("without leading zeros", lambda s: s.lstrip("0") or "0"),
-        ("in upper or lower case", str.casefold),
-        (
-            "in the same Unicode form",
-            lambda s: unicodedata.normalize("NFKC", s),
-        ),
-    )
-    for how, change in ways:
-        if {change(name) for name in names} <= {change(name) for name in known}:
-            return f"; {how} they would be the same"
-    for name, cells in points.columns.items():
-        if _hold(cells, names):
-            return f"; but column {name!r} holds them: use --id {name!r}"
-    return ""
+def _answers_among(table: Table, answer: str | None) -> list[str]:
+    """Return the columns that hold answers, by option or by name."""
+    if answer is not None:
+        return [answer]
+    return [name for name in table.columns if plain_name(name) in ANSWER_NAMES]
 
 
 def column_named(table: Table, name: str, option: str) -> str:
@@ -371,36 +298,13 @@ def column_named(table: Table, name: str, option: str) -> str:
         return same[0]
     raise OptionError(
         f"{option} {name!r}: {table.name} has no such column; there are "
-        f"{_listed(table.columns)}"
+        f"{listed(table.columns)}"
     )
 
 
 def plain_name(name: str) -> str:
     """Return a name without case, spaces and punctuation."""
-    return name if name == UNNAMED else re.sub(r"[\W_]+", "", name).casefold()
-
-
-def _hold(cells: Cells, names: set[str]) -> bool:
-    """Tell whether all of these ids are in a column."""
-    return len(cells.ids().rows_of(names)) == len(names)
-
-
-def _is_unique(cells: Cells) -> bool:
-    ids = cells.ids()
-    return "" not in ids.rows_of([""]) and len(ids.factorize()[1]) == len(ids)
-
-
-def _is_row_number(name: str) -> bool:
-    return (
-        name.isascii() and name.isdigit() and len(name) < 16 and str(int(name)) == name
-    )
-
-
-def _either(names: list[str]) -> str:
-    return " or ".join(repr(name) for name in names)
-
-
-def _listed(names: Collection[str], most: int = 12) -> str:
-    some = ", ".join(shown(name) for name in list(names)[:most])
-    more = len(names) - most
-    return some + (f" and {more} more" if more > 0 else "")
+    if name == UNNAMED:
+        return name
+    # One form of letters with accents, of which there are two in files.
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", name)).casefold()

@@ -17,10 +17,17 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of, shown
-from pairlearn.files.tables.make_cells import cells_of
+from pairlearn.files.tables.cell_error import CellError
+from pairlearn.files.tables.cells import DATE_ORDERS, NUMBER_STYLES, number_of
+from pairlearn.files.tables.encoders.embedding import EmbeddedColumn
+from pairlearn.files.tables.encoders.images import ImageColumn
+from pairlearn.files.tables.encoders.texts import PARTS, TextAxes, TextVectors
+from pairlearn.files.tables.encoders.vectors import VectorColumn
+from pairlearn.files.tables.make_cells import cells_in, cells_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from pairlearn.files.tables.cell_columns import Cells, Read
@@ -34,27 +41,6 @@ _LEAST_OFTEN = 3
 _SUCH_AS = {"point": "1234.5", "comma": "1234,5", "thousands": "1,234.5"}
 # How unlikely numbers must be to be taken for written in another way.
 _UNLIKELY = 1e-3
-
-
-class CellError(ValueError):
-    """A cell that is not what its column held when the model was made.
-
-    Attributes
-    ----------
-    column : str
-        The column.
-    row : int
-        The row, from 0.
-    """
-
-    def __init__(
-        self, column: str, row: int, cell: Any, expected: str, advice: str = ""
-    ) -> None:
-        super().__init__(
-            f"column {column!r} holds {shown(cell)}, but held {expected} when the "
-            f"model was made{advice}"
-        )
-        self.column, self.row = column, row
 
 
 class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -97,7 +83,7 @@ class _ReadCells(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if getattr(column.dtype, "kind", "O") in "iuf":
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
             return np.where(np.isfinite(values), values, np.nan)
-        cells = cells_of(column.tolist())
+        cells = cells_in(column)
         values, fits = self._cells(cells)
         if not fits.all():
             row = int(np.argmin(fits))
@@ -156,9 +142,9 @@ class ReadNumbers(_ReadCells):
 
     def _read(self, name: str, column: Any) -> NDArray[Any]:
         numbers = super()._read(name, column)
-        if self.style == "point" or getattr(column.dtype, "kind", "O") != "O":
+        if self.style == "point" or getattr(column.dtype, "kind", "O") not in "OU":
             return numbers
-        marks = cells_of(column.tolist()).lone_groups(self.style)
+        marks = cells_in(column).lone_groups(self.style)
         n_lone, n_other = int(np.sum(marks == 1)), int(np.sum(marks == 0))
         share = (self.lone or {}).get(name, 0.0)
         if n_lone and not n_other and share**n_lone < _UNLIKELY:
@@ -181,10 +167,18 @@ class ReadNumbers(_ReadCells):
 class ReadDates(_ReadCells):
     """Read cells as days since 1970; missing ones become NaN.
 
+    A model knows nothing of days before the first, or after the last, of the points
+    that it has learned from: other dates count as the nearest of these.
+
     Parameters
     ----------
     order : {"year first", "day first", "month first"}, default="year first"
         Which way round dates are written.
+
+    Attributes
+    ----------
+    first_, last_ : ndarray of shape (n_columns,)
+        The range of the dates that were there, in days; NaN if there was none.
 
     Examples
     --------
@@ -197,6 +191,48 @@ class ReadDates(_ReadCells):
 
     def __init__(self, order: str = "year first") -> None:
         self.order = order
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Record the names of the columns, and the range of their dates.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Cells.
+        y : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y)
+        read = [self._read(str(name), X[name]) for name in X.columns]
+        nothing = np.array([np.nan])
+        days = [column[~np.isnan(column)] for column in read]
+        days = [column if len(column) else nothing for column in days]
+        self.first_ = np.array([column.min() for column in days])
+        self.last_ = np.array([column.max() for column in days])
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Read the cells, and put dates out of range to its ends.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Cells.
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_columns)
+        """
+        days = super().transform(X)
+        if not hasattr(self, "first_"):  # of a model of an older version
+            return days
+        # What is missing stays so.
+        kept: NDArray[Any] = np.fmin(np.fmax(days, self.first_), self.last_) + 0 * days
+        return kept
 
     def _cells(self, cells: Cells) -> Read:
         return cells.days(self.order)
@@ -226,27 +262,33 @@ class ReadText(_ReadCells):
             names = [*cells_of(column.cat.categories.tolist()).categories(), ""]
             text: NDArray[Any] = np.array(names, dtype=object)[column.cat.codes]
             return text
-        return np.array(cells_of(column.tolist()).categories().tolist(), dtype=object)
+        return np.array(cells_in(column).categories().tolist(), dtype=object)
 
 
-def make_encoder(columns: list[Column]) -> ColumnTransformer:
+def make_encoder(
+    columns: list[Column], parts: Collection[str] = tuple(PARTS)
+) -> ColumnTransformer:
     """Return the transformer that turns these columns into numbers.
 
     Numbers and dates: missing ones are replaced by the median, and a column more tells
     where. Categories: a column for each but the rare, and one for missing; a category
-    that was not there when the model was made counts as a rare one. There is no
+    that was not there when the model was made counts as a rare one. Texts: a column for
+    each word, and for each run of characters; the table is then sparse. There is no
     scaling, since PairClassifier scales by itself.
 
     Parameters
     ----------
     columns : list of Column
         The columns.
+    parts : collection of str
+        By what texts are described: "words", "characters" or both. None of them: by a
+        few numbers, their leading principal coordinates, so that the table is full.
 
     Returns
     -------
     ColumnTransformer
     """
-    steps = []
+    steps: list[Any] = []
     for kind, forms in (("numbers", NUMBER_STYLES), ("dates", DATE_ORDERS)):
         for form in forms:
             these = [c for c in columns if (c.kind, c.form) == (kind, form)]
@@ -267,4 +309,31 @@ def make_encoder(columns: list[Column]) -> ColumnTransformer:
             sparse_output=False,
         )
         steps.append(("categories", make_pipeline(ReadText(), one_hot), names))
-    return ColumnTransformer(steps, sparse_threshold=0, verbose_feature_names_out=False)
+    texts = [column.name for column in columns if column.kind == "text"]
+    if not parts:
+        steps += [(f"axes {k}", TextAxes(), [name]) for k, name in enumerate(texts)]
+    steps += [
+        (f"{part} {k}", TextVectors(part), [name])
+        for part in parts
+        for k, name in enumerate(texts)
+    ]
+    # Each of these is as wide as it is, and so is read by itself.
+    for number, column in enumerate(columns):
+        vectors = _vectors_of(column)
+        if vectors is not None:
+            # Not by its name: scikit-learn allows not all of them.
+            steps.append((f"{column.kind} {number}", vectors, [column.name]))
+    return ColumnTransformer(
+        steps, sparse_threshold=bool(texts and parts), verbose_feature_names_out=False
+    )
+
+
+def _vectors_of(column: Column) -> VectorColumn | None:
+    """Return what reads a column of vectors, or of what vectors are made from."""
+    if column.kind == "vector":
+        return VectorColumn()
+    if column.kind == "image":
+        return ImageColumn()
+    if column.kind.startswith("embedded "):
+        return EmbeddedColumn(column.form)
+    return None

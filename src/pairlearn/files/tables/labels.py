@@ -21,7 +21,9 @@ __all__ = ["read_labels"]
 _CLASS = ("class", "label", "kind", "name", "group")
 
 
-def read_labels(path: Path, points: Points) -> tuple[Ints, list[str]]:
+def read_labels(
+    path: Path, points: Points, delimiter: str | None = None
+) -> tuple[Ints, list[str]]:
     """Read which class some of the points have.
 
     Parameters
@@ -31,6 +33,8 @@ def read_labels(path: Path, points: Points) -> tuple[Ints, list[str]]:
         points, or else the first, and their classes in another.
     points : Points
         The points.
+    delimiter : str, optional
+        What divides the cells of the table.
 
     Returns
     -------
@@ -39,7 +43,7 @@ def read_labels(path: Path, points: Points) -> tuple[Ints, list[str]]:
     names : list of str
         Their classes.
     """
-    table = read_table(path)
+    table = read_table(path, delimiter=delimiter)
     columns = list(table.columns)
     if len(columns) < 2:
         raise TableError(
@@ -56,7 +60,7 @@ def read_labels(path: Path, points: Points) -> tuple[Ints, list[str]]:
             "with the classes 'class'"
         )
     classes = table.columns[named[0] if named else others[0]].tolist()
-    row_of = {str(name): k for k, name in enumerate(points.ids)}
+    row_of = points.rows_of({str(name) for name in table.columns[id_column]})
     rows, names = [], []
     for k, (name, known) in enumerate(
         zip(table.columns[id_column].tolist(), classes, strict=True)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.files.tables.columns import find_answer, find_sides, ids_in
+from pairlearn.files.tables.answer_column import find_answer
+from pairlearn.files.tables.columns import find_sides, ids_in
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.people_columns import PeopleColumns, read_people
 from pairlearn.files.tables.purposes import Marks, is_questions, read_marks
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pairlearn.data.types import Ints
+    from pairlearn.files.tables.answer_words import AnswerWords
     from pairlearn.files.tables.purposes import Key
 
 __all__ = ["Line", "PairRows", "join_rows", "read_pairs"]
@@ -93,6 +95,7 @@ def read_pairs(
     ids: Collection[str] | None = None,
     need_answers: bool = True,
     keys: Sequence[Key] = (),
+    known: AnswerWords | None = None,
 ) -> PairRows:
     """Read a table of pairs.
 
@@ -102,14 +105,16 @@ def read_pairs(
         The table.
     left, right, answer : str, optional
         The columns. None: they are found by their names (left and right, a and b, id1
-        and id2 and the like; answer, same, label, verdict and the like); the ids also
-        by what they hold.
+        and id2 and the like; answer, same, label, verdict and the like), or by what
+        they hold.
     ids : collection of str, optional
         Ids of the points, to find columns by.
     need_answers : bool
         Whether a table without answers is refused.
     keys : sequence of Key
         What questions are for that do not say so themselves.
+    known : AnswerWords, optional
+        What words mean as answers, to find the column by.
 
     Returns
     -------
@@ -120,7 +125,7 @@ def read_pairs(
         # Its columns have their own names, whatever those of other tables are.
         left = right = answer = None
     sides = find_sides(table, left, right, answer, ids)
-    words = find_answer(table, answer, sides, needed=need_answers)
+    words = find_answer(table, answer, sides, needed=need_answers, known=known)
     named = [ids_in(table, name).tolist() for name in sides]
     for name, cells in zip(sides, named, strict=True):
         empty = [row for row, cell in enumerate(cells) if not cell]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.files.tables.column_kinds import describe_columns, frame_of_values
 from pairlearn.files.tables.columns import column_named, find_id, ids_in
 from pairlearn.files.tables.errors import OptionError, TableError
+from pairlearn.files.tables.image_folder import rows_by_other_names
 from pairlearn.files.tables.reading import Table, read_table
+from pairlearn.files.tables.vector_cells import VectorCells
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
     from sklearn.compose import ColumnTransformer
@@ -42,6 +44,10 @@ class Points:
         Sentences about how the ids were found.
     group_column : str or None
         The column that tells of whom or what each point is a row; it is no feature.
+    embed : str or None
+        The name of an embedding of texts or images.
+    step : callable or None
+        Told how many of how many images or texts are done.
     """
 
     table: Table
@@ -50,6 +56,8 @@ class Points:
     first_row: int | None = None
     notes: list[str] = field(default_factory=list)
     group_column: str | None = None
+    embed: str | None = None
+    step: Callable[[int, int], None] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -86,21 +94,73 @@ class Points:
             if name not in (self.id_column, self.group_column)
         }
 
+    @property
+    def features_to_show(self) -> dict[str, Cells]:
+        """The same without vectors of numbers, by which nobody can tell anything."""
+        return {
+            name: cells
+            for name, cells in self.features.items()
+            if not isinstance(cells, VectorCells)
+        }
+
     @cached_property
     def columns(self) -> list[Column]:
-        """What each of these columns is: numbers, dates, categories, or left out."""
-        return describe_columns(self.features, self.table)
+        """What each of these columns is: numbers, text, images, or left out."""
+        return describe_columns(self.features, self.table, self.embed, self.step)
+
+    def rows_of(self, names: Collection[str]) -> dict[str, int]:
+        """Return the rows of some points by their ids, as far as there are any.
+
+        In a folder of images they may also be called by their file names without the
+        ending, or without the folders, where these can mean one image only.
+        """
+        found = self.ids.rows_of(names)
+        if self.table.unit == "image":
+            others = set(names) - set(found)
+            found |= rows_by_other_names(self.ids, others) if others else {}
+        return found
 
     @cached_property
     def frame(self) -> Any:
         """The columns to learn from as a pandas frame.
 
-        Numbers, and dates as days since 1970, are floats; text is categories.
+        Numbers, and dates as days since 1970, are floats; then there are categories,
+        and free text as it is; images and the like are vectors.
         """
         return frame_of_values(self.columns)
 
-    def make_encoder(self) -> ColumnTransformer:
+    @cached_property
+    def whole_frame(self) -> Any:
+        """The frame, with columns that were left out after they had been looked at."""
+        return self.frame
+
+    def leave_out(self, reasons: Mapping[str, str]) -> None:
+        """Leave columns out of what is learned from.
+
+        Parameters
+        ----------
+        reasons : dict
+            Why, by the name of the column.
+        """
+        self.whole_frame  # noqa: B018 - kept as it is now
+        self.columns = [
+            replace(column, kind="left out", form="", how=reasons[column.name])
+            if column.name in reasons
+            else column
+            for column in self.columns
+        ]
+        self.__dict__.pop("frame", None)
+
+    def make_encoder(
+        self, parts: Collection[str] = ("words", "characters")
+    ) -> ColumnTransformer:
         """Return a transformer of such a frame to numbers without gaps, not yet fitted.
+
+        Parameters
+        ----------
+        parts : collection of str
+            By what texts are described: "words", "characters" or both. None of them: by
+            a few numbers each, so that the table is full.
 
         Returns
         -------
@@ -110,7 +170,7 @@ class Points:
         """
         from pairlearn.files.tables.encoder import make_encoder
 
-        return make_encoder(self.columns)
+        return make_encoder(self.columns, parts)
 
 
 def read_points(
@@ -120,6 +180,9 @@ def read_points(
     wanted: Collection[str] | None = None,
     first_row: int | None = None,
     group: str | None = None,
+    delimiter: str | None = None,
+    embed: str | None = None,
+    step: Callable[[int, int], None] | None = None,
 ) -> Points:
     r"""Read a table of points as ``pairlearn fit`` does.
 
@@ -129,8 +192,8 @@ def read_points(
     Parameters
     ----------
     source : str, Path or Table
-        The table: a file that ends in .csv, .tsv, .tab, .txt, .parquet, .feather,
-        .arrow or .ipc.
+        The table: a file that ends in .csv, .tsv, .tab, .txt, .xlsx, .parquet,
+        .feather, .arrow, .ipc, .npy or .npz, or a folder of images.
     id : str, optional
         The column of the ids. None: it is found by its name (id, point_id, key, name
         and the like), or by what it holds, or the points are known by row numbers.
@@ -141,6 +204,13 @@ def read_points(
     group : str, optional
         The column that tells of whom or what each point is a row, where there are
         several rows of one patient, customer or device.
+    delimiter : str, optional
+        What divides the cells of a text file. None: it is found.
+    embed : str, optional
+        What makes vectors of texts or images: ``timm:NAME``,
+        ``sentence-transformers:NAME``, or ``module:function``.
+    step : callable, optional
+        Told how many of how many images or texts are done.
 
     Returns
     -------
@@ -174,7 +244,10 @@ def read_points(
     >>> points.make_encoder().fit_transform(points.frame).shape
     (3, 3)
     """
-    table = source if isinstance(source, Table) else read_table(source)
+    if isinstance(source, Table):
+        table = source
+    else:
+        table = read_table(source, delimiter=delimiter)
     if table.unit == "question":
         raise TableError(
             f"{table.name} holds answers, and a table of points is needed here; points "
@@ -182,7 +255,13 @@ def read_points(
         )
     if group is not None:
         group = column_named(table, group, "--group")
-    points = Points(table, *find_id(table, id, wanted, first_row), group_column=group)
+    points = Points(
+        table,
+        *find_id(table, id, _as_files(table, wanted), first_row),
+        group_column=group,
+        embed=embed,
+        step=step,
+    )
     if group is not None and group == points.id_column:
         raise OptionError(
             f"--group {group!r} is the column of the ids, of which each occurs once; "
@@ -196,3 +275,8 @@ def read_points(
             "to learn from"
         )
     return points
+
+
+def _as_files(table: Table, wanted: Collection[str] | None) -> Collection[str] | None:
+    """Return wanted ids; None for a folder, whose ids are file names in any case."""
+    return None if table.unit == "image" else wanted

@@ -98,19 +98,21 @@ def is_questions(table: Table) -> bool:
     return bool(ours) and {"left", "right", "answer"} <= names
 
 
-def read_key(path: str | Path) -> Key:
+def read_key(path: str | Path, delimiter: str | None = None) -> Key:
     """Read a key: a table with the columns question, left, right, purpose and round.
 
     Parameters
     ----------
     path : str or Path
         The table.
+    delimiter : str, optional
+        What divides its cells.
 
     Returns
     -------
     Key
     """
-    table = read_table(path)
+    table = read_table(path, delimiter=delimiter)
     wanted = (QUESTION, "left", "right", PURPOSE, ROUND)
     missing = [name for name in wanted if name not in table.columns]
     if missing:

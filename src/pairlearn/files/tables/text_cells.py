@@ -128,6 +128,11 @@ class TextCells(Cells):
         return TextCells(self._raw.slice(begin, max(end - begin, 0)))
 
     @property
+    def raw(self) -> Any:
+        """The cells as Arrow has them."""
+        return self._raw
+
+    @property
     def _values(self) -> list[Any]:  # type: ignore[override]
         return self.tolist()
 

@@ -16,8 +16,13 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING
 
 from pairlearn.files.tables.cells import number_of, shown
+from pairlearn.files.tables.delimiters import (
+    DELIMITERS,
+    delimiter_named,
+    name_of_delimiter,
+)
 from pairlearn.files.tables.errors import TableError
-from pairlearn.files.tables.text_rows import DELIMITERS, read_rows, records
+from pairlearn.files.tables.text_rows import read_rows, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,13 +76,16 @@ class TextFile:
         return self.names[:-1] if self.names[-1] == "" else self.names
 
 
-def open_text(path: Path) -> TextFile:
+def open_text(path: Path, delimiter: str | None = None) -> TextFile:
     """Find out how a CSV or TSV file is to be read.
 
     Parameters
     ----------
     path : Path
         The file.
+    delimiter : str, optional
+        What divides its cells, or its name, such as "tab"; it is found if nothing is
+        said, or if the header does not hold it.
 
     Returns
     -------
@@ -88,6 +96,7 @@ def open_text(path: Path) -> TextFile:
     TableError
         If it is no such table, with what is wrong and where.
     """
+    wanted = delimiter_named(delimiter)
     encoding, notes = _encoding(path)
     with path.open(encoding=encoding, newline="") as file:
         first = file.readline(_BLOCK)
@@ -98,13 +107,23 @@ def open_text(path: Path) -> TextFile:
             )
         said = re.fullmatch(r"\s*\"?sep=([,;|\t])\"?\s*", first, re.IGNORECASE)
         file.seek(0)
-        delimiter = said[1] if said else _delimiter(file, path)
+        if said:
+            found = said[1]
+        elif wanted is not None and wanted in first:
+            found = wanted
+        else:
+            found = _delimiter(file, path)
+        if wanted not in (None, found):
+            notes.append(
+                f"{path.name}: {name_of_delimiter(found)} divides its cells, and not "
+                f"{name_of_delimiter(str(wanted))}, which its header does not hold"
+            )
         file.seek(0)
         skip = 1 if said else 0
-        rows = islice(records(file, delimiter, path.name), skip, None)
+        rows = islice(records(file, found, path.name), skip, None)
         _, header = next(rows, (1, []))
     names = _names(header, path)
-    return TextFile(path, encoding, delimiter, names, skip, notes)
+    return TextFile(path, encoding, found, names, skip, notes)
 
 
 def _encoding(path: Path) -> tuple[str, list[str]]:
@@ -201,9 +220,8 @@ def _delimiter(file: IO[str], path: Path) -> str:
         raise TableError(
             f"{path.name}: the delimiter may be "
             f"{' or '.join(DELIMITERS[d] for d in found)}: the header and all rows can "
-            "be split at either. Put names that hold a delimiter in double quotes; or "
-            "give the right one in a line above the header, such as "
-            f"'sep={visible[-1]}'; or save the table as TSV or Parquet"
+            "be split at either. Say which it is, such as --delimiter "
+            f"'{visible[-1]}'; or put names that hold a delimiter in double quotes"
         )
     if found:
         return found[0]

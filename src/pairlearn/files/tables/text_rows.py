@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from pairlearn.files.tables.cells import shown
+from pairlearn.files.tables.delimiters import name_of_delimiter
 from pairlearn.files.tables.errors import TableError
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Bools
 
-__all__ = ["DELIMITERS", "Rows", "is_blank", "read_rows", "records"]
+__all__ = ["Rows", "is_blank", "read_rows", "records"]
 
-DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 # Bytes that are read at a time; of a table with more than so many columns more, since
 # each column of a block takes its time, however few its cells.
 _BLOCK = 2**22
@@ -236,8 +236,9 @@ class _Table:
         if len(cells) != width:
             raise TableError(
                 f"{self.name}, line {line}: {_cells(len(cells))}, but the header "
-                f"names {width}. A cell that holds {DELIMITERS[self.delimiter]} or a "
-                "line break must stand in double quotes"
+                f"names {width}. A cell that holds {name_of_delimiter(self.delimiter)} "
+                "or a line break must stand in double quotes; if another sign divides "
+                "the cells, give it with --delimiter"
             )
         if self.dropped:
             if cells[-1].strip():

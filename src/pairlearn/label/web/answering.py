@@ -10,9 +10,7 @@ import pairlearn
 from pairlearn.label.values import SAID, Given, Person
 from pairlearn.label.web.bodies import (
     Field,
-    checked,
     integer,
-    json_body,
     listed,
     mark,
     maybe,
@@ -23,14 +21,13 @@ from pairlearn.label.web.bodies import (
 )
 from pairlearn.label.web.file_replies import MediaReply
 from pairlearn.label.web.guard import ticket_of
+from pairlearn.label.web.queries import query_of, span
 from pairlearn.label.web.refusals import NotAllowed
 from pairlearn.label.web.replies import JSONReply, to_json
-from pairlearn.label.web.room import number_in, person_of
+from pairlearn.label.web.room import body_of, number_in, person_of
 from pairlearn.label.web.tickets import LONGEST_NAME, Ticket, proper_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -108,7 +105,8 @@ class Answering:
         return await self._hello(ticket_of(request.scope))
 
     async def _hello(self, ticket: Ticket) -> Response:
-        me = {"name": ticket.name, "owner": ticket.owner, "fixed": not ticket.owner}
+        fixed = not ticket.is_starter
+        me = {"name": ticket.name, "owner": ticket.owner, "fixed": fixed}
         mine = (
             0
             if ticket.name is None
@@ -121,8 +119,8 @@ class Answering:
     async def me(self, request: Request) -> Response:
         """Take the name that somebody gives."""
         ticket = ticket_of(request.scope)
-        said = await _body(request, _ME)
-        if not ticket.owner:
+        said = await body_of(request, _ME)
+        if not ticket.is_starter:
             raise NotAllowed(
                 "your link is for one name; ask for a link of your own if it is not "
                 "yours",
@@ -142,13 +140,13 @@ class Answering:
 
     async def questions(self, request: Request) -> Response:
         """Hand out questions."""
-        person, said = person_of(request), await _body(request, _HAND)
+        person, said = person_of(request), await body_of(request, _HAND)
         hand = await self._desk.hand(person, said["page"], said["have"], said["want"])
         return JSONReply(b"{%b}" % self._hand(person, hand))
 
     async def answers(self, request: Request) -> Response:
         """Take answers, and hand out the next questions."""
-        person, said = person_of(request), await _body(request, _ANSWERS)
+        person, said = person_of(request), await body_of(request, _ANSWERS)
         given = [
             Given(
                 each["id"],
@@ -183,7 +181,7 @@ class Answering:
 
     async def undo(self, request: Request) -> Response:
         """Take an answer back, and ask again."""
-        person, said = person_of(request), await _body(request, _UNDO)
+        person, said = person_of(request), await body_of(request, _UNDO)
         asked, was = await self._desk.undo(
             person, said["page"], said["id"], said["question"]
         )
@@ -195,32 +193,26 @@ class Answering:
 
     async def edit(self, request: Request) -> Response:
         """Change an answer."""
-        person, said = person_of(request), await _body(request, _EDIT)
+        person, said = person_of(request), await body_of(request, _EDIT)
         number_said = _NUMBER_OF[said["said"]]
         await self._desk.edit(person, said["id"], said["question"], number_said)
         return JSONReply(_SAVED)
 
     async def comment(self, request: Request) -> Response:
         """Keep a comment."""
-        person, said = person_of(request), await _body(request, _COMMENT)
+        person, said = person_of(request), await body_of(request, _COMMENT)
         await self._desk.comment(person, said["id"], said["question"], said["text"])
         return JSONReply(_SAVED)
 
     async def history(self, request: Request) -> Response:
         """List answers, the newest first."""
-        person, query = person_of(request), dict(request.query_params)
-        strange = query.keys() - {"search", "before", "limit", "everyone"}
-        if strange:
-            raise NotAllowed(
-                f"the address has a part that is not known, {min(strange)[:40]!a}"
-            )
+        person = person_of(request)
+        query = query_of(request, "search", "before", "limit", "everyone")
         search = text(_LONGEST_SEARCH)(query.get("search", ""), "'search'")
-        before = _digits(query.get("before") or None, "'before'")
-        limit = _digits(query.get("limit") or "50", "'limit'")
-        limit = integer(1, _MOST_ITEMS)(limit, "'limit'")
+        before, limit = span(query, _MOST_ITEMS)
         everyone = one_of("0", "1")(query.get("everyone", "0"), "'everyone'") == "1"
         if everyone and not person.owner:
-            raise NotAllowed("only whoever started the server sees all answers", 403)
+            raise NotAllowed("only an owner sees all answers", 403)
         found = await self._desk.history(person, search, before, limit, everyone)
         items = b",".join(
             b"{%b}" % self._item(item, number=item.number) for item in found.items
@@ -247,9 +239,20 @@ class Answering:
         }
         return b"%b,%b" % (question[1:-1], to_json(about)[1:-1])
 
+    async def _place(self, request: Request) -> tuple[int, int]:
+        """Return row and column of a cell that whoever asks may see."""
+        row, column = number_in(request, "row"), number_in(request, "column")
+        # An owner may look round before saying a name.
+        allowed = ticket_of(request.scope).owner or await self._desk.may_see(
+            person_of(request), row
+        )
+        if not allowed:
+            raise NotAllowed("this point is on no page of yours", 404)
+        return row, column
+
     async def cell(self, request: Request) -> Response:
         """Send the whole text of a cell."""
-        row, column = number_in(request, "row"), number_in(request, "column")
+        row, column = await self._place(request)
         whole = self._room.things.whole(row, column)
         if whole is None:
             raise NotAllowed("there is no such cell", 404)
@@ -257,23 +260,8 @@ class Answering:
 
     async def media(self, request: Request) -> MediaReply:
         """Send the image or sound that a cell names."""
-        row, column = number_in(request, "row"), number_in(request, "column")
+        row, column = await self._place(request)
         found = await to_thread.run_sync(self._room.things.open, row, column)
         if found is None:
             raise NotAllowed("this cell names no image or sound that is here", 404)
         return MediaReply(found)
-
-
-async def _body(request: Request, fields: Mapping[str, Field]) -> dict[str, Any]:
-    body: dict[str, Any] = checked(
-        await json_body(request.scope, request.receive), fields
-    )
-    return body
-
-
-def _digits(said: str | None, name: str) -> int | None:
-    if said is None:
-        return None
-    if not (said.isascii() and said.isdigit() and len(said) <= 16):
-        raise NotAllowed(f"{name} must be a whole number")
-    return int(said)

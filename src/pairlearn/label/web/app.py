@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
 
+from pairlearn.label.invitations import InvitationEnded
 from pairlearn.label.values import Refused
 from pairlearn.label.web.answering import Answering
 from pairlearn.label.web.guard import Guard, Guarded
+from pairlearn.label.web.inviting import Inviting
 from pairlearn.label.web.owning import Owning
+from pairlearn.label.web.places import ANYBODY, EVERYBODY, OWNER, place
 from pairlearn.label.web.refusals import NotAllowed
 from pairlearn.label.web.replies import error_reply
 from pairlearn.label.web.room import Room
@@ -66,7 +68,7 @@ def make_app(
     ASGI application
     """
     room = Room(desk, things, guard, files, letters)
-    answering, owning = Answering(room), Owning(room)
+    answering, owning, inviting = Answering(room), Owning(room), Inviting(room)
     page = static or StaticFiles()
 
     async def index(request: Request) -> Response:
@@ -84,7 +86,8 @@ def make_app(
         else:
             raise problem
         guard.log.write(request.method, request.scope["path"], status, message)
-        return error_reply(message, status)
+        ended = isinstance(problem, InvitationEnded)
+        return error_reply(message, status, ended=ended)
 
     async def fail(request: Request, problem: Exception) -> Response:
         logging.getLogger("pairlearn.label").error(
@@ -94,29 +97,32 @@ def make_app(
         )
         return error_reply("something went wrong here; see the terminal", 500)
 
-    get, post = ["GET"], ["POST"]
     # The most frequent first: they are tried in this order.
     app = Starlette(
         routes=[
-            Route("/api/answers", answering.answers, methods=post),
-            Route("/api/questions", answering.questions, methods=post),
-            Route("/api/undo", answering.undo, methods=post),
-            Route("/api/edit", answering.edit, methods=post),
-            Route("/api/comment", answering.comment, methods=post),
-            Route("/api/hello", answering.hello, methods=get),
-            Route("/api/me", answering.me, methods=post),
-            Route("/api/history", answering.history, methods=get),
-            Route("/api/question/{number}", answering.question, methods=get),
-            Route("/api/cell/{row}/{column}", answering.cell, methods=get),
-            Route("/media/{row}/{column}", answering.media, methods=get),
-            Route("/api/progress", owning.progress, methods=get),
-            Route("/api/names", owning.names, methods=post),
-            Route("/api/files", owning.make, methods=post),
-            Route("/api/files", owning.states, methods=get),
-            Route("/api/invite", owning.invite, methods=post),
-            Route("/files/{name}", owning.fetch, methods=get),
-            Route("/static/{name:path}", part, methods=get),
-            Route("/", index, methods=get),
+            place("POST", "/api/answers", answering.answers, ANYBODY),
+            place("POST", "/api/questions", answering.questions, ANYBODY),
+            place("POST", "/api/undo", answering.undo, ANYBODY),
+            place("POST", "/api/edit", answering.edit, ANYBODY),
+            place("POST", "/api/comment", answering.comment, ANYBODY),
+            place("GET", "/api/hello", answering.hello, ANYBODY),
+            place("POST", "/api/me", answering.me, ANYBODY),
+            place("GET", "/api/history", answering.history, ANYBODY),
+            place("GET", "/api/question/{number}", answering.question, ANYBODY),
+            place("GET", "/api/cell/{row}/{column}", answering.cell, ANYBODY),
+            place("GET", "/media/{row}/{column}", answering.media, ANYBODY),
+            place("GET", "/api/progress", owning.progress, OWNER),
+            place("POST", "/api/names", owning.names, OWNER),
+            place("POST", "/api/files", owning.make, OWNER),
+            place("GET", "/api/files", owning.states, OWNER),
+            place("GET", "/files/{name}", owning.fetch, OWNER),
+            place("GET", "/api/people", inviting.people, OWNER),
+            place("POST", "/api/invite", inviting.invite, OWNER),
+            place("POST", "/api/link", inviting.link, OWNER),
+            place("POST", "/api/revoke", inviting.revoke, OWNER),
+            place("GET", "/api/trail", inviting.trail, OWNER),
+            place("GET", "/static/{name:path}", part, EVERYBODY),
+            place("GET", "/", index, ANYBODY),
         ],
         exception_handlers={
             NotAllowed: refuse,

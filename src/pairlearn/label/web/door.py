@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-__all__ = ["NO_LINK", "WRONG_LINK", "show", "step_inside"]
+__all__ = ["NO_LINK", "WRONG_LINK", "show", "show_ended", "step_inside"]
 
 NO_LINK = (
     "This page can only be opened with a link. If you started pairlearn label "
@@ -58,6 +58,12 @@ def show(text: str, status: int) -> Response:
     """Return a page with a few sentences."""
     title = "You need a link to come in"
     return _page(_PAGE.format(head="", title=title, text=escape(text)), status)
+
+
+def show_ended(why: str, status: int) -> Response:
+    """Return a page for somebody whose invitation has been revoked."""
+    title = "Your invitation has ended"
+    return _page(_PAGE.format(head="", title=title, text=escape(why)), status)
 
 
 def step_inside() -> Response:

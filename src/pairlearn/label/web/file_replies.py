@@ -11,7 +11,7 @@ from starlette.responses import Response
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from pairlearn.label.media import OpenFile
+    from pairlearn.files.media import OpenFile
 
 __all__ = ["MediaReply", "download"]
 

@@ -2,7 +2,8 @@
 
 In the manner of Jupyter: a token in the link becomes a signed cookie; names under which
 the server is asked for, the page that asks, and a header that only our page sends are
-checked, so that no other site can act in somebody's name.
+checked, so that no other site can act in somebody's name. Who was invited is let in as
+long as the invitation holds, which is asked at every request.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from urllib.parse import parse_qsl
 
 from starlette.responses import RedirectResponse
 
+from pairlearn.label.invitations import InvitationEnded, Invitations
+from pairlearn.label.values import Refused
 from pairlearn.label.web import door
 from pairlearn.label.web.refusals import NotAllowed, RefusalLog
 from pairlearn.label.web.replies import error_reply
+from pairlearn.label.web.tickets import Ticket
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from pairlearn.label.web.addresses import Addresses
-    from pairlearn.label.web.tickets import Ticket, Tickets
+    from pairlearn.label.web.tickets import Tickets
 
 __all__ = ["CONTENT_POLICY", "Guard", "Guarded", "ticket_of"]
 
@@ -76,6 +80,12 @@ class Guard:
         Where refused requests are told of.
     sleep : callable
         How to wait.
+    invitations : callable, optional
+        Returns who is invited, as it is at that moment.
+    renewed : callable, optional
+        Returns the tickets of today, when all links were made invalid by somebody.
+    renewed_at : int
+        By which event that was done when the tickets were made; 0: by none.
     """
 
     def __init__(
@@ -86,11 +96,16 @@ class Guard:
         behind_proxy: bool = False,
         log: RefusalLog | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        invitations: Callable[[], Awaitable[Invitations]] | None = None,
+        renewed: Callable[[], Awaitable[Tickets]] | None = None,
+        renewed_at: int = 0,
     ) -> None:
         self.tickets, self.addresses = tickets, addresses
         self.behind_proxy = behind_proxy
         self.log = log or RefusalLog()
         self._sleep = sleep
+        self._invitations, self._renewed = invitations, renewed
+        self._renewed_at = renewed_at
         self._wrong: list[float] = []
         self._n_waiting = 0
         self._once: dict[str, float] = {}
@@ -111,6 +126,33 @@ class Guard:
         if until is not None and time.monotonic() < until:
             token = self.tickets.owner_token
         return self.tickets.of_token(token)
+
+    async def up_to_date(self) -> Invitations:
+        """Return who is invited; and take new tickets if all links were made anew."""
+        if self._invitations is None:
+            return Invitations()
+        known = await self._invitations()
+        if known.renewed != self._renewed_at and self._renewed is not None:
+            self.tickets, self._renewed_at = await self._renewed(), known.renewed
+        return known
+
+    def admitted(self, ticket: Ticket, known: Invitations) -> Ticket | None:
+        """Return what a ticket is worth now, or None if it never was worth anything.
+
+        Raises
+        ------
+        InvitationEnded
+            If it was revoked.
+        """
+        if ticket.is_starter:
+            return ticket
+        found = known.of(ticket.name or "", ticket.invitation)
+        if found is None or found.name != ticket.name:
+            return None
+        if not found.stands:
+            raise InvitationEnded
+        # Not what the cookie says: the log knows better.
+        return Ticket(found.name, found.role == "owner", found.id)
 
     def scheme(self, headers: dict[bytes, bytes]) -> str:
         """Return whether the browser's connection is encrypted: http or https."""
@@ -232,16 +274,19 @@ class Guarded:
             if scope["path"] == "/" and scope["method"] != "POST":
                 app = await self._enter(scope, headers) or app
             elif not scope["path"].startswith("/static/"):
-                self._know(scope, headers)
-        except NotAllowed as refused:
-            self.guard.log.write(
-                scope["method"], scope["path"], refused.status, refused.message
-            )
-            app = error_reply(refused.message, refused.status)
+                await self._know(scope, headers)
+        except (NotAllowed, Refused) as refused:
+            status, why = refused.status, str(refused)
+            self.guard.log.write(scope["method"], scope["path"], status, why)
+            ended = isinstance(refused, InvitationEnded)
+            app = error_reply(why, status, ended=ended)
         await app(scope, receive, send_guarded)
 
-    def _know(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+    async def _know(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        known = await self.guard.up_to_date()
         ticket = self.guard.ticket(headers)
+        if ticket is not None:
+            ticket = self.guard.admitted(ticket, known)
         if ticket is None:
             raise NotAllowed(
                 "open the page with the link that you were given: this browser is "
@@ -257,8 +302,15 @@ class Guarded:
         guard = self.guard
         elsewhere = headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
         token = _token(scope.get("query_string", b""))
+        known = await guard.up_to_date()
+        try:
+            ticket = guard.ticket(headers) if token is None else guard.of_token(token)
+            if ticket is not None:
+                ticket = guard.admitted(ticket, known)
+        except InvitationEnded as refused:
+            guard.log.write(scope["method"], "/", refused.status, str(refused))
+            return door.show_ended(str(refused), refused.status)
         if token is not None:
-            ticket = guard.of_token(token)
             if ticket is None:
                 guard.log.write(scope["method"], "/", 403, "a wrong token")
                 wait = await guard.pause()
@@ -266,7 +318,6 @@ class Guarded:
             let_in = door.step_inside() if elsewhere else RedirectResponse("/", 303)
             let_in.raw_headers.append(guard.set_cookie(ticket, guard.scheme(headers)))
             return let_in
-        ticket = guard.ticket(headers)
         if ticket is not None:
             scope[_TICKET] = ticket
             return None

@@ -1,4 +1,4 @@
-"""What whoever started the server asks of it: progress, names, files, invitations."""
+"""What owners ask of the server: progress, names of groups, and files."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pairlearn.label.web.bodies import (
     Field,
-    checked,
     integer,
-    json_body,
     listed,
     mark,
     one_of,
@@ -17,10 +15,10 @@ from pairlearn.label.web.bodies import (
     text,
 )
 from pairlearn.label.web.file_replies import download
+from pairlearn.label.web.guard import ticket_of
 from pairlearn.label.web.refusals import NotAllowed
 from pairlearn.label.web.replies import JSONReply, to_json
-from pairlearn.label.web.room import owner_of, person_of
-from pairlearn.label.web.tickets import LONGEST_NAME, proper_name
+from pairlearn.label.web.room import body_of, person_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -43,8 +41,8 @@ def _key(value: Any, name: str) -> int | str:
 _GROUP = {"key": Field(_key), "name": Field(text(_LONGEST_GROUP))}
 _NAMES = {"id": Field(mark), "names": Field(listed(record(_GROUP), _MOST_GROUPS))}
 _FILES = {"what": Field(one_of("model", "predictions", "report"))}
-_INVITE = {"name": Field(text(4 * LONGEST_NAME))}
 _KINDS = {
+    "pairs.csv": "text/csv; charset=utf-8",
     "model.skops": "application/octet-stream",
     "predictions.csv": "text/csv; charset=utf-8",
     "report.html": "text/html; charset=utf-8",
@@ -52,7 +50,7 @@ _KINDS = {
 
 
 class Owning:
-    """Answer the requests of whoever started the server.
+    """Answer the requests of owners.
 
     Parameters
     ----------
@@ -63,9 +61,8 @@ class Owning:
     def __init__(self, room: Room) -> None:
         self._room = room
 
-    async def progress(self, request: Request) -> Response:
+    async def progress(self, _: Request) -> Response:
         """Tell how far it is."""
-        owner_of(request)
         things = self._room.things
         panel = await self._room.desk.progress()
         rows = {
@@ -79,9 +76,7 @@ class Owning:
 
     async def names(self, request: Request) -> Response:
         """Keep the names of groups."""
-        owner_of(request)
-        person = person_of(request)
-        said = checked(await json_body(request.scope, request.receive), _NAMES)
+        person, said = person_of(request), await body_of(request, _NAMES)
         for each in said["names"]:
             each["name"] = " ".join(each["name"].split())
         await self._room.desk.name_groups(person, said["id"], said["names"])
@@ -89,42 +84,27 @@ class Owning:
 
     async def make(self, request: Request) -> Response:
         """Begin to make a file, unless it is there."""
-        owner_of(request)
-        said = checked(await json_body(request.scope, request.receive), _FILES)
+        said = await body_of(request, _FILES)
         return JSONReply(to_json(await self._room.files.make(said["what"])))
 
-    async def states(self, request: Request) -> Response:
+    async def states(self, _: Request) -> Response:
         """Tell which files there are."""
-        owner_of(request)
         return JSONReply(to_json(self._room.files.states()))
 
     async def fetch(self, request: Request) -> Response:
         """Send a file."""
-        owner_of(request)
         name = request.path_params["name"]
-        if name == "pairs.csv":
-            content = await self._room.files.pairs_csv()
-            return download(content, name, "text/csv; charset=utf-8")
         if name not in _KINDS:
             raise NotAllowed("there is no such file", 404)
-        made = await self._room.files.content(name)
+        files = self._room.files
+        pairs = name == "pairs.csv"
+        made = await files.pairs_csv() if pairs else await files.content(name)
         if made is None:
             raise NotAllowed("this file has not been made yet; ask for it first", 404)
+        if request.method == "GET":  # and not HEAD, which takes nothing along
+            by = ticket_of(request.scope).name
+            await self._room.desk.members.note(by, "download", {"what": name})
         return download(made, name, _KINDS[name])
-
-    async def invite(self, request: Request) -> Response:
-        """Return the link for somebody else."""
-        owner_of(request)
-        said = checked(await json_body(request.scope, request.receive), _INVITE)
-        name = proper_name(said["name"])
-        if name is None:
-            raise NotAllowed(
-                f"a name has 1 to {LONGEST_NAME} characters, of which one can be seen"
-            )
-        guard = self._room.guard
-        link = guard.addresses.link(guard.tickets.invitation(name))
-        told = {"link": link, "here_only": guard.addresses.here_only}
-        return JSONReply(to_json(told))
 
 
 def _finite(value: Any) -> Any:

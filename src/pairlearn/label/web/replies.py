@@ -27,6 +27,17 @@ class JSONReply(Response):
     media_type = "application/json"
 
 
-def error_reply(message: str, status: int) -> Response:
-    """Return the response that tells what is wrong."""
-    return JSONReply(to_json({"error": message}), status)
+def error_reply(message: str, status: int, *, ended: bool = False) -> Response:
+    """Return the response that tells what is wrong.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    status : int
+        The status of the response.
+    ended : bool
+        Whether the invitation of whoever asks has been revoked.
+    """
+    told: dict[str, Any] = {"error": message}
+    return JSONReply(to_json(told | ({"ended": True} if ended else {})), status)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pairlearn.label.values import Person
+from pairlearn.label.web.bodies import checked, json_body
 from pairlearn.label.web.guard import ticket_of
 from pairlearn.label.web.refusals import NotAllowed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
 
     from pairlearn.label.desk import Desk
     from pairlearn.label.made_files import MadeFiles
     from pairlearn.label.things import Things
+    from pairlearn.label.web.bodies import Field
     from pairlearn.label.web.guard import Guard
 
-__all__ = ["Room", "number_in", "owner_of", "person_of"]
+__all__ = ["Room", "body_of", "number_in", "person_of"]
 
 _LARGEST = 2**53
 
@@ -52,13 +56,15 @@ def person_of(request: Request) -> Person:
     ticket = ticket_of(request.scope)
     if ticket.name is None:
         raise NotAllowed("say your name first", 409)
-    return Person(ticket.name, ticket.owner)
+    return Person(ticket.name, ticket.owner, ticket.invitation)
 
 
-def owner_of(request: Request) -> None:
-    """Refuse everybody but whoever started the server."""
-    if not ticket_of(request.scope).owner:
-        raise NotAllowed("this is for whoever started the server", 403)
+async def body_of(request: Request, fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Return the body of a request, checked."""
+    body: dict[str, Any] = checked(
+        await json_body(request.scope, request.receive), fields
+    )
+    return body
 
 
 def number_in(request: Request, name: str) -> int:

@@ -1,7 +1,8 @@
 """Who somebody is: tokens in links, and the signed cookies that they become.
 
 Both are made from one secret that is kept with the answers, so that links and open
-pages go on working after a restart. Nothing else has to be remembered.
+pages go on working after a restart. What a ticket says is what was signed; whether its
+invitation still holds, the log of events says, and the guard asks there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import binascii
 import hashlib
 import hmac
 import json
-import secrets
+import re
 import time
 import unicodedata
 from dataclasses import dataclass
@@ -22,13 +23,14 @@ from pairlearn.label.values import can_be_in_names
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["LONGEST_NAME", "Ticket", "Tickets", "new_secret", "proper_name"]
+__all__ = ["LONGEST_NAME", "Ticket", "Tickets", "proper_name"]
 
 LONGEST_NAME = 80
 # A page may be left for the holidays; after that the link has to be opened again.
 _LASTS = 60 * 86_400
 # Longer ones are not of our making, and are not worth a look.
 _LONGEST = 2_000
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,21 @@ class Ticket:
     name : str or None
         The name under which answers are kept; None: not said yet.
     owner : bool
-        Whether it is who started the server, and may see progress and files.
+        Whether it is who started the server, or was invited as an owner, and may see
+        progress and files.
+    invitation : str or None
+        The id of the invitation; None: whoever started the server, or somebody who was
+        invited by an earlier version, by the name alone.
     """
 
     name: str | None
     owner: bool
+    invitation: str | None = None
 
-
-def new_secret() -> str:
-    """Return a secret to keep with the answers."""
-    return secrets.token_hex(32)
+    @property
+    def is_starter(self) -> bool:
+        """Whether it is who started the server, whom nobody has invited."""
+        return self.owner and self.invitation is None
 
 
 def proper_name(said: str) -> str | None:
@@ -79,11 +86,13 @@ class Tickets:
     Parameters
     ----------
     secret : str
-        The secret, as `new_secret` makes it.
+        The secret, of 64 letters and digits.
     owner_name : str, optional
         The name of whoever starts the server.
     now : callable
         The time in seconds.
+    project : str, optional
+        What it was called before the secret was made anew.
 
     Attributes
     ----------
@@ -95,12 +104,12 @@ class Tickets:
     Examples
     --------
     >>> tickets = Tickets("0" * 64)
-    >>> tickets.of_token(tickets.invitation("Ann"))
-    Ticket(name='Ann', owner=False)
+    >>> tickets.of_token(tickets.invitation("k7", "Ann"))
+    Ticket(name='Ann', owner=False, invitation='k7')
     >>> tickets.of_token("something else") is None
     True
-    >>> tickets.of_cookie(tickets.cookie(Ticket("Ann", owner=False)))
-    Ticket(name='Ann', owner=False)
+    >>> tickets.of_cookie(tickets.cookie(Ticket("Ann", owner=False, invitation="k7")))
+    Ticket(name='Ann', owner=False, invitation='k7')
     """
 
     def __init__(
@@ -108,12 +117,13 @@ class Tickets:
         secret: str,
         owner_name: str | None = None,
         now: Callable[[], float] = time.time,
+        project: str | None = None,
     ) -> None:
         self._secret = secret.encode()
         self._owner_name = owner_name
         self._now = now
         # Cookies are shared by all servers of one host, whatever their ports.
-        self.project = self._sign("project", "").hex()[:16]
+        self.project = project or self._sign("project", "").hex()[:16]
         self.cookie_name = f"pairlearn-{self.project}"
 
     @property
@@ -121,30 +131,49 @@ class Tickets:
         """The token of whoever started the server."""
         return _text(self._sign("owner", ""))
 
-    def invitation(self, name: str) -> str:
-        """Return the token of somebody who is invited under this name."""
-        return f"{_text(name.encode())}.{_text(self._sign('invitation', name))}"
+    def invitation(self, id: str | None, name: str) -> str:  # noqa: A002
+        """Return the token of somebody who is invited.
+
+        Parameters
+        ----------
+        id : str or None
+            The id of the invitation; None: as earlier versions made it.
+        name : str
+            The name under which answers are kept.
+        """
+        said = _text(name.encode())
+        if id is None:
+            return f"{said}.{_text(self._sign('invitation', name))}"
+        return f"{said}.{id}.{_text(self._sign('invitation by id', f'{id}/{name}'))}"
 
     def of_token(self, token: str) -> Ticket | None:
-        """Return whose token it is, or None."""
+        """Return whose token it is, or None.
+
+        The role of somebody who is invited is not in it: that is known to the log.
+        """
         if len(token) > _LONGEST or not token.isascii():
             return None
         if _equal(token, self.owner_token):
             return Ticket(self._owner_name, owner=True)
-        said, _, signature = token.partition(".")
+        parts = token.split(".")
+        id_ = parts[1] if len(parts) == 3 else None
+        if len(parts) not in (2, 3) or not (id_ is None or _ID.fullmatch(id_)):
+            return None
         try:
-            name = _bytes(said).decode()
+            name = _bytes(parts[0]).decode()
         except ValueError:
             return None
-        if _equal(signature, _text(self._sign("invitation", name))):
-            return Ticket(name, owner=False)
-        return None
+        # As a whole: other letters may stand for the same bytes of a name.
+        if not _equal(token, self.invitation(id_, name)):
+            return None
+        return Ticket(name, owner=False, invitation=id_)
 
     def cookie(self, ticket: Ticket) -> str:
         """Return the value of the cookie for somebody."""
         until = int(self._now()) + _LASTS
-        said = _text(json.dumps([ticket.name, ticket.owner, until]).encode())
-        return f"{said}.{_text(self._sign('cookie', said))}"
+        said = [ticket.name, ticket.owner, until, ticket.invitation]
+        text = _text(json.dumps(said).encode())
+        return f"{text}.{_text(self._sign('cookie', text))}"
 
     def of_cookie(self, value: str) -> Ticket | None:
         """Return whose cookie it is, or None if it is forged or has run out."""
@@ -153,8 +182,10 @@ class Tickets:
         said, _, signature = value.partition(".")
         if not _equal(signature, _text(self._sign("cookie", said))):
             return None
-        name, owner, until = json.loads(_bytes(said))
-        return Ticket(name, owner) if self._now() < until else None
+        # Earlier versions knew no ids.
+        name, owner, until, *id_ = json.loads(_bytes(said))
+        ticket = Ticket(name, owner, id_[0] if id_ else None)
+        return ticket if self._now() < until else None
 
     def _sign(self, purpose: str, text: str) -> bytes:
         # What is signed for one purpose is worth nothing for another.

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 
 from pairlearn.data.containers import stack_rows
+from pairlearn.models.auto.blocks import BlockView, block_trials, in_columns
 from pairlearn.models.auto.columns import VIEWS, ColumnView
 from pairlearn.models.auto.ensemble import Ensemble, Member
 from pairlearn.models.auto.joint import JointLikelihood
@@ -35,17 +38,18 @@ from pairlearn.models.auto.stack import (
 from pairlearn.models.auto.table import Candidate
 from pairlearn.models.auto.trial import Bar, Trial, make_trial
 from pairlearn.models.auto.wrong_answers import WrongAnswers, find_wrong_answers
-from pairlearn.system.threads import single_blas
+from pairlearn.system.threads import map_threads, own_threads, single_blas
 from pairlearn.trust.assignment import match_classes
 from pairlearn.trust.probabilities import probabilities
 from pairlearn.trust.theory import prior_from_same_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.random import RandomState
 
     from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.models.auto.blocks import Block
     from pairlearn.models.auto.classifier import PairClassifier
     from pairlearn.models.auto.folds import Folds
     from pairlearn.models.auto.likelihood import Rates
@@ -143,6 +147,8 @@ class Chooser:
     others : points or None
         Further points that columns are scaled and bent by, and whose features have
         principal axes; the points of the pairs are landmarks before they are.
+    blocks : tuple of Block
+        Columns that belong together, such as the words of a text.
     """
 
     def __init__(
@@ -152,8 +158,10 @@ class Chooser:
         settings: PairClassifier,
         rng: RandomState,
         others: PointsLike | None = None,
+        blocks: tuple[Block, ...] = (),
     ) -> None:
         self.problem = problem
+        self.blocks = blocks
         self.deal = deal
         self.folds = deal(rng, problem)
         self.n_jobs = settings.n_jobs
@@ -161,19 +169,29 @@ class Chooser:
         self.seed = rng.randint(2**31 - 1)
         # For more than two classes, where all models begin.
         self.groups: Floats | None = None
-        self.trials = self._make_trials(settings.n_components, rng, others)
-        # Further ones that have to prove themselves.
-        self.smooth: list[Trial] = []
+        # Further ones have to prove themselves.
+        self.trials, self.further = self._make_trials(
+            settings.n_components, rng, others
+        )
 
     def _make_trials(
         self, n_components: int, rng: RandomState, others: PointsLike | None
-    ) -> list[Trial]:
+    ) -> tuple[list[Trial], list[Trial]]:
         trials = []
         everything, n_asked = self.problem.X, self.problem.X.shape[0]
         if others is not None:
             everything = stack_rows(everything, others)
+        blocks, plain = self.blocks, None
+        makers: list[Any] = []
+        if blocks:
+            makers, plain = block_trials(everything, n_asked, blocks, n_components, rng)
         for kind in VIEWS:
-            view = ColumnView(kind).fit(everything, rng)
+            if plain is not None and not len(plain):
+                break  # all columns are in blocks
+            view: Any = ColumnView(kind)
+            if plain is not None:
+                view = BlockView(kind, (), plain, view)
+            view.fit(everything, rng)
             X = view.transform(everything)
             for kernel in KERNELS[kind]:
                 if kernel.name == "laplacian" and not view.bends:
@@ -181,9 +199,13 @@ class Chooser:
                 if X.shape[1]:
                     trials.append((view, X, kernel, rng.randint(2**31 - 1)))
         made = self.in_threads(
-            delayed(make_trial)(*trial, n_components, n_asked) for trial in trials
+            partial(make_trial, *trial, n_components, n_asked) for trial in trials
         )
-        return [trial for trial in made if trial.feature_map.n_features]
+        further: list[Trial] = []
+        for whole, *few in self.in_threads(makers):
+            made.append(whole)
+            further += few
+        return [trial for trial in made if trial.feature_map.n_features], further
 
     def add_smooth_trials(
         self, unlabeled: PointsLike, n_components: int, rng: RandomState
@@ -200,31 +222,37 @@ class Chooser:
             return
         laplacian, n_asked = neighbour_laplacian(X), self.problem.X.shape[0]
         made = self.in_threads(
-            delayed(smooth_features)(
-                X, n_asked, laplacian, kernel, n_components, rng.randint(2**31 - 1)
+            partial(
+                smooth_features,
+                *(X, n_asked, laplacian, kernel, n_components, rng.randint(2**31 - 1)),
             )
             for kernel in SMOOTH_KERNELS
         )
-        self.smooth = [Trial(view, *found) for found in made if found[0].n_features]
+        self.further += [Trial(view, *found) for found in made if found[0].n_features]
 
-    def in_threads(self, tasks: Any) -> Any:
+    def in_threads(self, tasks: Iterable[Callable[[], Any]]) -> list[Any]:
         """Run tasks in threads of our own, with BLAS kept to one thread meanwhile.
 
         Its threads would fight with ours, and products as small as these lose more by
         being shared out than they gain.
         """
+        if self.n_jobs is None and effective_n_jobs(None) == 1:
+            return on_all_threads(tasks)
         with single_blas():
-            return Parallel(n_jobs=self.n_jobs, require="sharedmem")(tasks)
+            found: list[Any] = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                delayed(task)() for task in tasks
+            )
+        return found
 
     def choose(self, rates: Rates) -> Choice:
         """Fit all candidates, and weigh them by the pairs they have not seen."""
         held_out = self.held_out(rates)
         self._fit(rates)
         choice = self._weigh(held_out)
-        if not self.smooth:
+        if not self.further:
             return choice
         trials = self.trials
-        self.trials = trials + self.smooth
+        self.trials = trials + self.further
         more = self._weigh(held_out)
         self.trials = trials
         judged = np.concatenate(
@@ -299,7 +327,7 @@ class Chooser:
         other = copy(self)
         other.problem = replace(self.problem, n_classes=n_classes)
         other.trials = [replace(trial, n_iter=0) for trial in self.trials]
-        other.groups, other.smooth = None, []
+        other.groups, other.further = None, []
         return other
 
     def find_wrong_answers(self, choice: Choice | None) -> WrongAnswers:
@@ -319,13 +347,13 @@ class Chooser:
         """Follow the path of every trial, several at a time."""
         likelihood = self.likelihood(rates)
         self._used = likelihood
-        trials = self.trials + self.smooth
+        trials = self.trials + self.further
         bar = Bar(len(trials)) if self.progress else None
         if isinstance(likelihood, PairLikelihood) and self.problem.n_classes > 2:
             self.trials = fit_several(self, likelihood, SCALES, bar)
             return
         self.in_threads(
-            delayed(trial.follow)(likelihood, SCALES, bar) for trial in trials
+            partial(trial.follow, likelihood, SCALES, bar) for trial in trials
         )
 
     def _align(self, held_out: HeldOut) -> tuple[Floats, Floats]:
@@ -495,12 +523,20 @@ def refit(ensemble: Ensemble, problem: Problem, rates: Rates) -> Ensemble:
     everything = np.ones((len(problem.index), 1), dtype=bool)
     nothing = np.zeros((problem.X.shape[0], 1), dtype=bool)
     likelihood = problem.likelihood(rates, everything, nothing)
-    members = []
-    for member in ensemble.members:
-        features = member.features(problem.X)
+
+    def train(member: Member) -> Member:
+        features = in_columns(member).features(problem.X)
         weights = refine(features, likelihood, member.weights, member.scales)
-        members.append(replace(member, weights=weights))
+        return replace(member, weights=weights)
+
+    members = on_all_threads(partial(train, member) for member in ensemble.members)
     return replace(ensemble, members=members)
+
+
+def on_all_threads(tasks: Iterable[Callable[[], Any]]) -> list[Any]:
+    """Run tasks on as many threads as BLAS may use, with BLAS kept to one."""
+    with own_threads():
+        return map_threads(lambda task: task(), tasks)
 
 
 def _renamed(weights: Floats, scores: Floats, like: Floats) -> Floats:

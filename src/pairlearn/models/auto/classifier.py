@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +18,7 @@ from pairlearn.data.row_hashes import remember, remember_groups
 from pairlearn.engine.components.risk_sum import LIKELIHOODS
 from pairlearn.engine.points import as_points
 from pairlearn.models.auto.averaged import AveragedClassifier
+from pairlearn.models.auto.blocks import check_blocks, find_blocks, flattened
 from pairlearn.models.auto.choose import Chooser, refit
 from pairlearn.models.auto.folds import Folds, deal_folds
 from pairlearn.models.auto.judged import Judged
@@ -123,7 +125,8 @@ class PairClassifier(AveragedClassifier):
     progress : bool, default=False
         Whether to show a progress bar on standard error.
     n_jobs : int or None, default=None
-        How many candidates are trained at the same time, in threads; -1 for all cores.
+        How many candidates are trained at the same time, in threads; -1 for all cores;
+        None for as many as BLAS may use threads. The result is the same.
     random_state : int, RandomState or None, default=None
         Seed of the folds, of the landmarks of the kernels, and of other random choices.
 
@@ -247,6 +250,7 @@ class PairClassifier(AveragedClassifier):
         unlabeled: PointsLike | None = None,
         shaping: PointsLike | None = None,
         annotators: ArrayLike | None = None,
+        blocks: Any = None,
     ) -> Self:
         """Learn from pairs and answers, and from other points if there are any.
 
@@ -284,6 +288,13 @@ class PairClassifier(AveragedClassifier):
             then found together with the models (see `people_`), and each answer counts
             for what it is worth. A pair may occur several times, answered by several
             people. This needs ``noise="auto"``.
+        blocks : sequence of (thing, part, start, stop), optional
+            Columns that belong together and have one unit already, such as the words of
+            a text: of what, in what way, the first column and the one after the last.
+            They are not scaled one by one; candidates see each sort of block alone, all
+            of them, and all beside the other columns. None: a sparse table of at least
+            100 columns whose rows have length one, as text vectorisers leave them, is
+            one block.
 
         Returns
         -------
@@ -312,6 +323,10 @@ class PairClassifier(AveragedClassifier):
         others = None
         if unlabeled is not None:
             others = self._validate_points(unlabeled, reset=False)
+        if blocks is None:
+            found = find_blocks(given.pairs.X)
+        else:
+            found = check_blocks(blocks, given.pairs.X.shape[1])
         rng = check_random_state(self.random_state)
         # Weights are relative; together they count as the pairs that they are worth.
         weight = given.weight * given.weight.sum() / (given.weight @ given.weight)
@@ -333,11 +348,14 @@ class PairClassifier(AveragedClassifier):
         in_folds = sample.pairs if joined is None else joined[rows[part]].compact()
         problem = self._problem(sample, labels)
         deal = partial(deal_folds, in_folds, self.n_folds, n_deals)
+        if others is not None and found and shaping is None:
+            # Texts that nobody was asked about show which words go together.
+            shaping = others
         if shaping is not None:
             shaping = self._validate_points(shaping, reset=False)
             shaping = self._draw_unlabeled(shaping, rng)
-        chooser = Chooser(problem, deal, self, rng, shaping)
-        if others is not None and problem.n_classes == 2:
+        chooser = Chooser(problem, deal, self, rng, shaping, found)
+        if others is not None and problem.n_classes == 2 and not found:
             # Drawn last, so that the other candidates are as they are without them.
             others = self._draw_unlabeled(others, rng)
             chooser.add_smooth_trials(others, self.n_components, rng)
@@ -365,6 +383,9 @@ class PairClassifier(AveragedClassifier):
             sample, to_count, told = turns.to_judge(sample)
         if everything is not None:
             ensemble = refit(ensemble, everything, rates)
+        if found:
+            members = [flattened(member) for member in ensemble.members]
+            ensemble = replace(ensemble, members=members)
         self._ensemble = ensemble
         self._order = np.arange(self.n_classes_)
         self._record(choice, rates, folds, estimated=estimated)

@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 
+from pairlearn.system.threads import block_bounds
+
 if TYPE_CHECKING:
     from numpy.random import RandomState
 
     from pairlearn.data.types import Floats, Ints, PointsLike
 
-__all__ = ["VIEWS", "ColumnView"]
+__all__ = ["VIEWS", "ColumnView", "chunks"]
 
 VIEWS = ("standard", "power")
 # A sparse table with more entries than this stays sparse.
 DENSE_ENTRIES = 20_000_000
 # Points from which the exponents of the power view are estimated.
 _SAMPLE = 500
+# Points at a time, so that memory does not grow with the table.
+_CHUNK = 4096
 # No transformed value of a new point lies further out, in standard deviations.
-_FAR = 10.0
+FAR = 10.0
+# Exponents and logarithms of sizes beyond these are cut off.
+LEAST_EXPONENT, FARTHEST = 1e-6, 20.0
 
 
 class ColumnView:
@@ -113,8 +119,15 @@ class ColumnView:
             return X
         if len(self.bent):
             bent = (_bend(X[:, self.bent], self.power) - self.middle) / self.spread
-            X[:, self.bent] = np.clip(bent, -_FAR, _FAR)
+            X[:, self.bent] = np.clip(bent, -FAR, FAR)
         return X * self.factor
+
+
+def chunks(X: PointsLike, most: int = _CHUNK) -> list[slice]:
+    """Return slices of at most so many rows, small enough to be filled in."""
+    n_points, n_features = X.shape
+    size = max(1, min(most, DENSE_ENTRIES // max(1, n_features)))
+    return [slice(begin, end) for begin, end in block_bounds(max(n_points, 1), size)]
 
 
 def _bend(X: Floats, power: Floats) -> Floats:
@@ -125,9 +138,10 @@ def _bend(X: Floats, power: Floats) -> Floats:
     smooth at zero.
     """
     exponent = np.where(X >= 0, power, 2 - power)
-    exponent = np.where(np.abs(exponent) < 1e-6, 1e-6, exponent)
+    tiny = np.abs(exponent) < LEAST_EXPONENT
+    exponent = np.where(tiny, LEAST_EXPONENT, exponent)
     # Values of a standardised column beyond e^20 are clipped afterwards in any case.
-    log_size = np.minimum(np.log1p(np.abs(X)), 20.0)
+    log_size = np.minimum(np.log1p(np.abs(X)), FARTHEST)
     return np.asarray(np.sign(X) * np.expm1(exponent * log_size) / exponent)
 
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairlearn.models.auto.columns import DENSE_ENTRIES
-from pairlearn.models.auto.path import score
-from pairlearn.trust.probabilities import probabilities
+from pairlearn.models.auto.columns import chunks
+from pairlearn.models.auto.fused import FusedAverage
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.models.auto.blocks import BlockView
     from pairlearn.models.auto.columns import ColumnView
     from pairlearn.models.auto.kernels import FeatureMap
     from pairlearn.models.auto.stack import Calibration
 
 __all__ = ["Ensemble", "Member"]
-
-# Points at a time, so that memory does not grow with the table.
-_CHUNK = 4096
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Member:
         Scale of the prior, factor of the scores, and share in the average.
     """
 
-    view: ColumnView
+    view: ColumnView | BlockView
     feature_map: FeatureMap
     weights: Floats
     scales: Floats
@@ -46,16 +44,10 @@ class Member:
 
     def features(self, X: PointsLike) -> Floats:
         """Return the features of points, made of a chunk of them at a time."""
-        parts = [
-            self.feature_map.transform(self.view.transform(X[rows]))
-            for rows in chunks(X)
-        ]
-        return np.concatenate(parts)
-
-    def probabilities(self, X: PointsLike) -> Floats:
-        """Return this member's part of the average, (n_points, n_classes)."""
-        scores = score(self.features(X), self.weights) * self.slopes[:, None]
-        return np.asarray(np.tensordot(probabilities(scores), self.shares, (1, 0)))
+        made = np.empty((X.shape[0], self.feature_map.n_features))
+        for rows in chunks(X):
+            made[rows] = self.feature_map.transform(self.view.transform(X[rows]))
+        return made
 
 
 @dataclass(frozen=True)
@@ -81,19 +73,16 @@ class Ensemble:
 
     def logits(self, X: PointsLike) -> Floats:
         """Return calibrated log-probabilities, up to a constant for each point."""
-        n_points = X.shape[0]
-        out = np.empty((n_points, len(self.constant)))
-        for rows in chunks(X):
-            part = X[rows]
-            mean = np.tile(self.constant_share * self.constant, (part.shape[0], 1))
-            for member in self.members:
-                mean += member.probabilities(part)
-            out[rows] = self.calibration(mean)
-        return out
+        mean = self.average(X) + self.constant_share * self.constant
+        return self.calibration(mean)
 
+    @cached_property
+    def average(self) -> FusedAverage:
+        """What the members say together, made for speed when it is first used."""
+        return FusedAverage(self.members, len(self.constant))
 
-def chunks(X: PointsLike) -> list[slice]:
-    """Return slices of rows that are small enough to be filled in."""
-    n_points, n_features = X.shape
-    size = max(1, min(_CHUNK, DENSE_ENTRIES // max(1, n_features)))
-    return [slice(start, start + size) for start in range(0, n_points, size)]
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is saved: not what can be made again of the rest."""
+        state = dict(self.__dict__)
+        state.pop("average", None)
+        return state

@@ -67,19 +67,20 @@ class SoftmaxObjective(PathObjective):
     def __call__(self, u: Floats, rows: Ints) -> tuple[Floats, Floats]:
         """Return J and its gradient for some of the rows."""
         n_models, n_outputs = len(u), self.n_outputs
-        weights = (u / self.stretch).reshape(n_models, n_outputs, -1)
+        penalty, stretch = self.of_rows(rows)
+        weights = (u / stretch).reshape(n_models, n_outputs, -1)
         # Outputs before models, as the risk wants them.
         flat = weights.swapaxes(0, 1).reshape(n_outputs * n_models, -1)
         flat = flat.astype(np.float32)
         scores = self.features @ flat[:, :-1].T + flat[:, -1]
         scores = scores.reshape(-1, n_outputs, n_models).swapaxes(1, 2)
         value, r = self.evaluate(scores, rows)
-        value = value + (self.penalty * weights**2).sum(axis=(1, 2)) / 2
+        value = value + (penalty * weights**2).sum(axis=(1, 2)) / 2
         r = r.swapaxes(1, 2).reshape(len(r), -1)
-        by_weights = np.column_stack([(self.features.T @ r).T, r.sum(axis=0)])
+        by_weights = np.column_stack([r.T @ self.features, r.sum(axis=0)])
         by_weights = by_weights.reshape(n_outputs, n_models, -1).swapaxes(0, 1)
-        gradient = by_weights + self.penalty * weights
-        return value, gradient.reshape(u.shape) / self.stretch
+        gradient = by_weights + penalty * weights
+        return value, gradient.reshape(u.shape) / stretch
 
 
 class Regression:

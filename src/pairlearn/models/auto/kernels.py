@@ -23,6 +23,14 @@ from sklearn.metrics.pairwise import (
 )
 from sklearn.utils.extmath import randomized_svd
 
+from pairlearn.engine.backends.numpy.distances import (
+    COMPILED,
+    block_size,
+    city_block,
+    padded,
+)
+from pairlearn.system.threads import block_bounds
+
 if TYPE_CHECKING:
     from numpy.random import RandomState
 
@@ -109,7 +117,7 @@ class FeatureMap:
             values, vectors = eigh(self._kernel(self.landmarks))
             kept = values > _NOISE * max(values[-1], 1e-300)
             first = vectors[:, kept] / np.sqrt(values[kept])
-        Z = np.asarray(self._raw(X) @ first)
+        Z = np.asarray(self.similarities(X) @ first)
         # Of points that are all the same, centring leaves the rounding.
         least = _ROUNDING * max(float(np.mean(Z**2)), 1e-300)
         self.centre = Z.mean(axis=0)
@@ -121,19 +129,28 @@ class FeatureMap:
 
     def transform(self, X: PointsLike) -> Floats:
         """Return the features of points, the leading ones first."""
-        return np.asarray(np.asarray(self._raw(X) @ self.turn) - self.centre)
+        return np.asarray(np.asarray(self.similarities(X) @ self.turn) - self.centre)
 
     @property
     def n_features(self) -> int:
         """Number of features; none if all points are the same."""
         return int(self.turn.shape[1])
 
-    def _raw(self, X: PointsLike) -> Any:
+    def similarities(self, X: PointsLike) -> Any:
+        """Return k(x, z) for all landmarks z; of a linear kernel the points."""
         return X if self.landmarks is None else self._kernel(X)
 
     def _kernel(self, X: PointsLike) -> Floats:
-        measure = rbf_kernel if self.kernel.name == "rbf" else laplacian_kernel
-        return np.asarray(measure(X, self.landmarks, gamma=self.gamma))
+        if self.kernel.name == "linear":
+            product = X @ self.landmarks.T
+            return np.asarray(
+                product.toarray() if sparse.issparse(product) else product
+            )
+        if self.kernel.name == "rbf":
+            return np.asarray(rbf_kernel(X, self.landmarks, gamma=self.gamma))
+        if sparse.issparse(X) or sparse.issparse(self.landmarks):
+            return np.asarray(laplacian_kernel(X, self.landmarks, gamma=self.gamma))
+        return laplacian(np.asarray(X), self.landmarks, self.gamma)
 
     def _axes(self, X: PointsLike, rng: RandomState) -> Floats:
         """Return the leading principal axes of the columns."""
@@ -150,6 +167,23 @@ class FeatureMap:
         k = min(self.n_components, *X.shape)
         rows = randomized_svd(X, k, random_state=rng)[2]
         return np.asarray(rows.T)
+
+
+def laplacian(X: Floats, landmarks: Floats, gamma: float) -> Floats:
+    """Return exp(-gamma |x - z|_1) of all points and landmarks, (n_points, ...).
+
+    As `laplacian_kernel` does, which takes each difference by itself.
+    """
+    n_points, width = X.shape
+    out = np.empty((n_points, len(landmarks)))
+    wide, size = padded(landmarks), block_size(width)
+    compiled = n_points >= COMPILED
+    for begin, end in block_bounds(n_points, size):
+        part = np.ascontiguousarray(padded(X[begin:end]).T)
+        values = np.empty((len(landmarks), end - begin))
+        city_block(wide, part, -gamma, values, compiled=compiled)
+        np.exp(values.T, out=out[begin:end])
+    return out
 
 
 def principal_axes(Z: Floats, least: float = 0.0) -> Floats:

@@ -10,13 +10,14 @@ those that explain held-out answers best are fitted with the others, too.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.utils.parallel import delayed
 
 from pairlearn.engine.solvers import minimise_together
+from pairlearn.models.auto.blocks import ALL, BLOCKS
 from pairlearn.models.auto.groups import (
     SCALE,
     Regression,
@@ -38,6 +39,10 @@ __all__ = ["best_of_each", "explains", "fit_several", "scouts", "soft"]
 
 # Which candidates look for groups: view and kernel.
 _SCOUTS = (("standard", "linear"), ("power", "rbf 1"))
+_BLOCK_SCOUTS = ((BLOCKS, "linear"), (f"{ALL} 1", "linear"))
+# Of blocks, scouts see the leading features: with as many features as points, any
+# groups explain the answers.
+_LEADING = 60
 # With how many more groups than classes they begin.
 _EXTRA = 3
 # So many candidates are fitted with all priors.
@@ -58,11 +63,17 @@ def soft(rates: Any) -> Any:
 
 def scouts(trials: list[Any]) -> list[Any]:
     """Return the candidates that look for groups."""
+    names = _SCOUTS
+    if any(trial.view.kind == BLOCKS for trial in trials):
+        # Where there are texts, they tell more kinds apart than the other columns.
+        names = _BLOCK_SCOUTS
     wanted = [
         trial
         for trial in trials
-        if (trial.view.kind, str(trial.feature_map.kernel)) in _SCOUTS
+        if (trial.view.kind, str(trial.feature_map.kernel)) in names
     ]
+    if names is _BLOCK_SCOUTS:
+        return [replace(t, features=t.features[:, :_LEADING]) for t in wanted]
     return wanted or trials[:1]
 
 
@@ -119,7 +130,7 @@ def fit_several(
     rates: Any = likelihood.rates
     groups, held_out = chooser.groups, chooser.held_out(rates)
     first = chooser.in_threads(
-        delayed(_begin)(trial, likelihood, groups, bar) for trial in trials
+        partial(_begin, trial, likelihood, groups, bar) for trial in trials
     )
     fit = [
         explains(chooser, score(trial.features, w), held_out)
@@ -128,7 +139,7 @@ def fit_several(
     order = np.sort(np.argsort(fit)[::-1][:_KEPT])
     kept = [trials[k] for k in order]
     chooser.in_threads(
-        delayed(_all_scales)(trials[k], likelihood, first[k], scales) for k in order
+        partial(_all_scales, trials[k], likelihood, first[k], scales) for k in order
     )
     return kept
 

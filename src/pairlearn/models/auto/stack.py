@@ -52,7 +52,7 @@ SLOPES = np.geomspace(0.2, 4.0, 13)
 TYPICAL_SCALE = 3.0
 _LAMBDA = 3.0
 _BIAS_SPREAD = 0.5
-_FLOOR = 1e-6
+FLOOR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class Calibration:
 
     def __call__(self, p: Floats) -> Floats:
         """Return calibrated log-probabilities, up to a constant for each point."""
-        return self.slope * np.log(np.maximum(p, _FLOOR)) + self.bias
+        return self.slope * np.log(np.maximum(p, FLOOR)) + self.bias
 
 
 def calibrate_average(p: Floats, held_out: HeldOut) -> Calibration:
@@ -228,7 +228,7 @@ def _calibrate(
     n_classes = p.shape[-1]
     # With two classes only the difference counts: one number, on the log-odds.
     n_bias = 1 if n_classes == 2 else n_classes
-    log_p = np.log(np.maximum(p, _FLOOR))
+    log_p = np.log(np.maximum(p, FLOOR))
 
     def read(u: Floats) -> tuple[Calibration, Rates]:
         free = u[1 : 1 + n_bias]

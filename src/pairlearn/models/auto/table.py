@@ -23,7 +23,10 @@ class Candidate:
     Attributes
     ----------
     columns : str
-        View of the columns: "standard", "power", or "" for the constant model.
+        View of the columns: "standard" or "power"; with blocks, such as the words of
+        texts, also the part of these ("words"), "blocks" for all of them, and "all" for
+        blocks and other columns, with the variance of these beside that of the blocks;
+        "" for the constant model.
     kernel : str
         Kernel, and its width in typical distances; "smooth" if it rests on unlabelled
         points, too.
@@ -91,9 +94,10 @@ class Candidates(Sequence[Candidate]):
     def __repr__(self) -> str:
         shown = [row for row in self._rows if row.weight or len(self._rows) <= _ALL]
         table = [HEAD, *map(_cells, shown)]
+        first = max(10, *(len(row[0]) + 2 for row in table))
         width = max(14, *(len(row[1]) + 1 for row in table))
         lines = [
-            f"{columns:<10}{kernel:<{width}}{scale:>7}{fit:>16}{error:>12}{weight:>8}"
+            f"{columns:<{first}}{kernel:<{width}}{scale:>7}{fit:>16}{error:>12}{weight:>8}"
             for columns, kernel, scale, fit, error, weight in table
         ]
         left = len(self._rows) - len(shown)

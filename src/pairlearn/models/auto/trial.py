@@ -13,6 +13,7 @@ from pairlearn.models.auto.path import follow, score
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, PointsLike
+    from pairlearn.models.auto.blocks import BlockView
     from pairlearn.models.auto.columns import ColumnView
     from pairlearn.models.auto.joint import JointLikelihood
     from pairlearn.models.auto.likelihood import PairLikelihood
@@ -24,7 +25,7 @@ __all__ = ["Bar", "Trial", "make_trial"]
 class Trial:
     """One view and kernel: its features, and all of its models."""
 
-    view: ColumnView
+    view: ColumnView | BlockView
     feature_map: FeatureMap
     features: Floats
     weights: Floats = None  # type: ignore[assignment]

@@ -139,6 +139,7 @@ def learn(
     noise: float | str | None = "auto",
     classes: tuple[Any, ...] | None = None,
     random_state: int | RandomState | None = None,
+    weight: Floats | None = None,
 ) -> Learned:
     """Learn a classifier from the answers so far, also if all are of one kind.
 
@@ -158,6 +159,8 @@ def learn(
         Names of the classes, as for :class:`PoolClassifier`.
     random_state : int, RandomState or None
         Kept by the model.
+    weight : ndarray of shape (n_answers,), optional
+        Weights of the answers.
 
     Returns
     -------
@@ -184,7 +187,7 @@ def learn(
     given = model._validate_fit(Pairs(pool.X, pairs), answers, None, both_kinds=False)
     everything = np.arange(pool.n_points)
     model._training_points = remember(pool.X, everything, model._training_points)
-    return Learned(model, *model._learn(pool, pairs, given.t, None))
+    return Learned(model, *model._learn(pool, pairs, given.t, weight))
 
 
 class PoolClassifier(AveragedClassifier):

@@ -6,6 +6,7 @@ They are written for a short compilation: few statements, no slices, and arrays 
 intermediate results passed in.
 """
 
+from pairlearn.engine.backends.numba.distances import city_block
 from pairlearn.engine.backends.numba.epochs import RISKS, pair_epoch, point_epoch
 from pairlearn.engine.backends.numba.products import (
     ALONE,
@@ -21,6 +22,7 @@ __all__ = [
     "ALONE",
     "RISKS",
     "WITH_POINTS",
+    "city_block",
     "pair_slopes",
     "pair_block",
     "pair_epoch",

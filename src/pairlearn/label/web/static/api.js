@@ -1,8 +1,14 @@
 // Talks to the server. Every failure becomes one of three things that the page can act on:
-// Unreachable (try again later), Gone (the session has ended), Refused (the server says no).
+// Unreachable (try again later), Gone (the session has
+// ended, or the invitation has: `ended`), Refused (the server says no).
 
 export class Unreachable extends Error {}
-export class Gone extends Error {}
+export class Gone extends Error {
+  constructor(message, ended) {
+    super(message);
+    this.ended = ended;
+  }
+}
 export class Refused extends Error {
   constructor(message, status) {
     super(message);
@@ -34,7 +40,7 @@ async function request(path, options) {
   }
   if (response.ok && body !== null) return body;
   const message = sentence(body?.error ?? `the server answered with number ${response.status}`);
-  if (response.status === 401) throw new Gone(message);
+  if (response.status === 401) throw new Gone(message, body?.ended === true);
   if (response.ok || response.status >= 500 || response.status === 408 || response.status === 429) {
     throw new Unreachable(message);
   }

@@ -8,6 +8,7 @@ import { pageId } from "./ids.js";
 import { listen } from "./keys.js";
 import { local } from "./memory.js";
 import { Outbox } from "./outbox.js";
+import { PeopleView } from "./people.js";
 import { plainString } from "./plain.js";
 import { ProgressView } from "./progress.js";
 import { QuestionView, ending } from "./question.js";
@@ -19,12 +20,13 @@ import { zoomFirst } from "./zoom.js";
 // After so many saved answers the page asks which columns tell most, and the owner's page
 // looks whether the goal is reached.
 const LOOK = 20;
-const VIEWS = ["answer", "history", "progress"];
+const VIEWS = ["answer", "history", "progress", "people"];
+const OWNERS = ["progress", "people"];
 const page = pageId();
 
 function currentView(owner) {
   const wish = location.hash.slice(1);
-  return VIEWS.includes(wish) && (wish !== "progress" || owner) ? wish : "answer";
+  return VIEWS.includes(wish) && (owner || !OWNERS.includes(wish)) ? wish : "answer";
 }
 
 async function hello() {
@@ -35,7 +37,7 @@ async function hello() {
       });
     } catch (error) {
       if (!(error instanceof Gone)) throw error;
-      sessionGone(0);
+      sessionGone(0, error);
       byId("state-text").textContent = "Session ended";
       await new Promise((go) => setTimeout(go, 3000));
     }
@@ -70,6 +72,7 @@ async function start() {
   const finish = () => ending({ owner, mine: hand.mine, again: () => { hand.done = false; hand.tell(); hand.refill(); } });
   const question = new QuestionView({ hand, outbox, setting, finish });
   const history = new HistoryView({ outbox, setting, owner });
+  const people = owner ? new PeopleView() : null;
   const progress = owner ? new ProgressView({ outbox, setting, onpanel: learn }) : null;
 
   function show() {
@@ -79,14 +82,15 @@ async function start() {
       if (one === view) byId(`to-${one}`)?.setAttribute("aria-current", "page");
       else byId(`to-${one}`)?.removeAttribute("aria-current");
     }
-    byId("to-progress").hidden = !owner;
-    const title = { answer: "Same or different?", history: "Your answers", progress: "Progress" }[view];
+    for (const one of OWNERS) byId(`to-${one}`).hidden = !owner;
+    const title = { answer: "Same or different?", history: "Your answers", progress: "Progress", people: "People" }[view];
     document.title = `${title} · ${plainString(known.points, 60)} · pairlearn`;
     document.documentElement.dataset.view = view;
     scrollTo({ top: 0, behavior: "instant" });
     progress?.close();
     if (view === "history") history.open();
     if (view === "progress") progress.open();
+    if (view === "people") people.open();
     if (view === "answer") question.show();
   }
   addEventListener("hashchange", () => {
@@ -105,7 +109,7 @@ async function start() {
   byId("to-settings").addEventListener("click", () => openSettings({ name: known.me.name, rename: known.me.fixed ? null : rename }));
 
   watch({ outbox, hand, owner, project, question, onpanel: learn, onlook: async () => learn({ columns: order ?? (await get("/api/hello")).order }) });
-  const inView = (...views) => views.includes(currentView(owner));
+  const inView = (...views) => views.includes(currentView(owner)) && !document.documentElement.classList.contains("ended");
   listen({
     ArrowLeft: () => question.answer("same"),
     ArrowRight: () => question.answer("different"),
@@ -131,8 +135,8 @@ function watch({ outbox, hand, owner, project, question, onpanel, onlook }) {
   hand.addEventListener("change", () => {
     byId("mine").textContent = hand.mine ? count(hand.mine, "answer") : "";
   });
-  outbox.addEventListener("lost", () => {
-    if (outbox.gone) sessionGone(outbox.entries.length);
+  outbox.addEventListener("lost", ({ detail }) => {
+    if (outbox.gone) sessionGone(outbox.entries.length, detail);
     else say("The connection is gone. Your answers are kept here and will be sent.");
     question.show();
   });
@@ -142,7 +146,7 @@ function watch({ outbox, hand, owner, project, question, onpanel, onlook }) {
     hand.refill();
   });
   hand.addEventListener("trouble", ({ detail }) => {
-    if (detail instanceof Gone) sessionGone(outbox.entries.length);
+    if (detail instanceof Gone) sessionGone(outbox.entries.length, detail);
     else if (hand.current === null) notice("reach", detail.message.startsWith("TypeError") || detail.message.startsWith("AbortError") ? "The server cannot be reached. This page tries again by itself." : detail.message);
   });
   hand.addEventListener("reached", () => {

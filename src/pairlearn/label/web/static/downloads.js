@@ -1,5 +1,4 @@
-// Files to take along, and links for people to invite. A file is made when it is asked for; its
-// line says how far it is.
+// Files to take along. A file is made when it is asked for; its line says how far it is.
 
 import { Refused, get, post } from "./api.js";
 import { button, el } from "./dom.js";
@@ -75,44 +74,4 @@ export class Downloads {
       if ([...this.lines.values()].some((line) => line.now === "working")) this.later();
     }
   }
-}
-
-// A name, and a link for that person to open.
-export function invitations() {
-  const field = el("input", { type: "text", id: "invite-name", maxlength: 80, autocomplete: "off", required: true });
-  const trouble = el("p", { class: "trouble", role: "alert" });
-  const links = el("ul", { class: "links" });
-  const here = el("p", { class: "soft", hidden: true }, "These links work on this computer only. For people on other computers, stop the server, and start it again with --host; its help says how.");
-  const form = el("form", { class: "inline", onsubmit: async (event) => {
-    event.preventDefault();
-    const person = field.value.trim();
-    if (!person) return;
-    trouble.textContent = "";
-    try {
-      const { link, here_only: hereOnly } = await post("/api/invite", { name: person });
-      links.prepend(invitation(person, link));
-      here.hidden = !hereOnly;
-      field.value = "";
-      say(`The link for ${person} is ready to be copied.`);
-    } catch (error) {
-      trouble.textContent = error instanceof Refused ? error.message : "The server cannot be reached just now. Try again.";
-    }
-  } }, el("p", { class: "field" }, el("label", { for: "invite-name" }, "Name of the person"), field), el("button", { type: "submit", class: "framed" }, "Make a link"));
-  return el("div", {}, el("p", { class: "soft" }, "Each person gets a link of their own and other questions; a small random part is asked twice. Send the link as you would send a password."), form, trouble, here, links);
-}
-
-function invitation(person, link) {
-  const shown = el("input", { type: "text", readonly: true, "aria-label": `Link for ${person}`, onfocus: () => shown.select() });
-  shown.value = link;
-  const copy = button("Copy", async () => {
-    shown.select();
-    try {
-      await navigator.clipboard.writeText(link);
-    } catch {
-      // Without https the clipboard is closed to scripts; the old way still works.
-      document.execCommand("copy");
-    }
-    copy.textContent = "Copied";
-  }, { class: "framed", "aria-label": `Copy the link for ${person}` });
-  return el("li", {}, el("bdi", { class: "strong" }, person), el("span", { class: "link-line" }, shown, copy));
 }

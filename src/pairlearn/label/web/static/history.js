@@ -6,11 +6,10 @@ import { WORDS, button, byId, count, el } from "./dom.js";
 import { askText } from "./dialog.js";
 import { plain, plainString } from "./plain.js";
 import { say } from "./status.js";
+import { when } from "./when.js";
 
 const PAGE = 50;
 const PATIENCE = 250;
-
-const when = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 
 // Three buttons of which one is pressed; shared with the answers to review.
 export function choices(item, outbox, { onchange } = {}) {
@@ -118,7 +117,7 @@ export class HistoryView {
       el("div", { class: "entry-line" },
         el("div", { class: "entry-what" },
           el("p", { class: "entry-pair" }, label(item.left), el("span", { class: "soft" }, " and "), label(item.right)),
-          el("p", { class: "soft entry-when" }, el("time", { datetime: item.at }, when(item.at)), this.everyone.checked && item.who ? [" · ", el("bdi", {}, item.who)] : null, edited)),
+          el("p", { class: "soft entry-when" }, when(item.at), this.everyone.checked && item.who ? [" · ", el("bdi", {}, item.who)] : null, edited)),
         segments),
       comment, el("p", { class: "entry-tools" }, show, commentButton(item, this.outbox, comment)), pair);
   }

@@ -2,7 +2,7 @@
 // answers to review, people, files. It looks again every few seconds while it is open.
 
 import { Gone, get } from "./api.js";
-import { Downloads, invitations } from "./downloads.js";
+import { Downloads } from "./downloads.js";
 import { byId, count, el } from "./dom.js";
 import { curve, interval, percent } from "./drawings.js";
 import { Groups } from "./groups.js";
@@ -14,14 +14,14 @@ const MOST_NAMED = 6;
 
 const section = (id, title, ...content) => el("section", { class: "card", "aria-labelledby": id }, el("h2", { id }, title), content);
 
-// Texts, pictures and names are there to be looked at; whoever answers by them should know that
+// Pictures and names are there to be looked at; whoever answers by them should know that
 // the model does not see them.
 function unlearned(columns) {
   const names = columns.filter((column) => column.unlearned).map((column) => column.name);
   if (names.length === 0) return null;
   const shown = names.slice(0, MOST_NAMED).flatMap((each, i) => [i ? ", " : "", name(each, 40)]);
   return el("p", { class: "soft" }, "The model learns nothing from ", shown, names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "",
-    ": it sees numbers, dates and categories only. For texts, pictures or sounds, add columns of numbers that describe them to the table.");
+    ": it sees numbers, dates, categories and texts of several words only. For pictures or sounds, add columns of numbers that describe them to the table.");
 }
 
 // The small print, for whoever wants it.
@@ -43,7 +43,9 @@ export class ProgressView {
     this.curve = el("div", {});
     this.people = el("tbody");
     this.agrees = el("th", { scope: "col" }, "Agrees with others");
+    this.rights = [el("th", { scope: "col" }, "Right if same"), el("th", { scope: "col" }, "Right if different")];
     this.agreement = el("div", {});
+    this.warnings = el("div", {});
     this.note = el("p", { class: "soft", role: "status" });
     byId("view-progress").append(
       el("div", { class: "view-head" }, el("h1", { id: "progress-title", tabindex: "-1" }, "Progress"), el("a", { class: "quiet framed", href: "#answer" }, "Back to the questions")),
@@ -58,8 +60,8 @@ export class ProgressView {
           section("p-groups", "Groups", this.groups.body),
           section("p-files", "Take along", this.downloads.body),
           section("p-people", "People", el("table", { class: "figures" },
-            el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Name"), el("th", { scope: "col" }, "Answers"), this.agrees)), this.people), this.agreement,
-          el("h3", {}, "Invite somebody"), invitations()))));
+            el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Name"), el("th", { scope: "col" }, "Answers"), this.agrees, this.rights)), this.people), this.warnings, this.agreement,
+            el("p", { class: "to-people" }, el("a", { class: "framed button", href: "#people" }, "Invite somebody, and see who has a link"))))));
   }
 
   open() {
@@ -92,7 +94,7 @@ export class ProgressView {
       fact("Answers", (same + different + unsure).toLocaleString("en")), fact("Same", same.toLocaleString("en")),
       fact("Different", different.toLocaleString("en")), fact("Unsure", unsure.toLocaleString("en")),
       fact("Model", panel.learning ? "learning …" : panel.curve?.length ? "up to date" : "not yet"));
-    this.showPeople(panel.people ?? [], panel.agreement);
+    this.showPeople(panel.people ?? [], panel.agreement, panel.warnings ?? []);
     const drawn = JSON.stringify([panel.curve, panel.certificate, panel.no_certificate, panel.advice, panel.trouble]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
@@ -103,12 +105,18 @@ export class ProgressView {
   }
 
   // How often others gave the same answer is known from the pairs that two people answered.
-  showPeople(people, agreement) {
+  // How often each person is right, the model tells along with them: a rate and its interval.
+  showPeople(people, agreement, warnings) {
+    const rated = people.some((person) => person.right_same);
+    const rate = (value) => el("td", {}, value ? `${percent(value.rate, 0)} (${percent(value.low, 0)} to ${percent(value.high, 0)})` : "not known yet");
     this.agrees.hidden = !agreement;
+    this.rights.forEach((each) => { each.hidden = !rated; });
+    this.warnings.replaceChildren(...warnings.map((each) => el("p", {}, el("strong", {}, each))));
     this.people.replaceChildren(...people.map((person) => {
       const share = agreement?.persons?.[person.name];
       return el("tr", {}, el("th", { scope: "row" }, name(person.name)), el("td", {}, person.n.toLocaleString("en")),
-        agreement && el("td", {}, share === null || share === undefined ? "not known yet" : percent(share, 0)));
+        agreement && el("td", {}, share === null || share === undefined ? "not known yet" : percent(share, 0)),
+        rated && [rate(person.right_same), rate(person.right_different)]);
     }));
     this.agreement.replaceChildren(...(agreement?.sentences ?? []).map((each) => el("p", { class: "soft" }, each)));
   }

@@ -30,10 +30,18 @@ export function notice(key, content, { kind = "note", close = true } = {}) {
 }
 
 export function unnotice(key) {
+  if (key === "gone") document.documentElement.classList.remove("ended");
   for (const box of byId("notices").querySelectorAll(`[data-key="${key}"]`)) box.remove();
 }
 
-export function sessionGone(n) {
-  const kept = n > 0 ? ` ${count(n, "answer is", "answers are")} kept in this browser and will be sent then.` : "";
-  notice("gone", `Your session has ended. Open the link from the terminal, or your invitation, again: this page then goes on.${kept}`, { kind: "bad", close: false });
+// `error` is what the server said. Whose invitation was revoked is told so in its words, and
+// sees no question any more; what had been answered before waits for a new link.
+export function sessionGone(n, error) {
+  const kept = n > 0 ? ` ${count(n, "answer is", "answers are")} kept in this browser` : "";
+  if (error?.ended) {
+    notice("gone", `${error.message}${kept && `${kept}, and will be sent when you open a new link.`}`, { kind: "bad", close: false });
+    document.documentElement.classList.add("ended");
+    return;
+  }
+  notice("gone", `Your session has ended. Open the link from the terminal, or your invitation, again: this page then goes on.${kept && `${kept} and will be sent then.`}`, { kind: "bad", close: false });
 }

@@ -97,12 +97,17 @@ class Folder:
 
     Parameters
     ----------
-    path : Path
-        The folder.
+    path : Path or None
+        The folder; None: the current one.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._root = Path(os.path.realpath(path))
+    def __init__(self, path: Path | None = None) -> None:
+        self._root = Path(os.path.realpath(path or Path()))
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self._root.name
 
     def has(self, name: str) -> bool:
         """Tell whether a cell names a file below the folder."""

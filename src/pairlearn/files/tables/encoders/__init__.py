@@ -1,0 +1,1 @@
+"""Columns that are no numbers yet to numbers: vectors, images, and embeddings."""
