@@ -128,11 +128,12 @@ class Doubts:
         -------
         tuple of int and float, or None
         """
-        others = [name for name in active if name != who]
+        better = worth.better(who, [name for name in active if name != who])
+        if better is None:
+            return None
+        # Whoever is better has answered it already.
         may = [
-            row not in closed
-            and who not in names
-            and worth.is_best(who, [name for name in others if name not in names])
+            row not in closed and who not in names and names.issuperset(better)
             for row, names in zip(self.rows[:, 1].tolist(), self.who, strict=True)
         ]
         left = np.flatnonzero(np.array(may, dtype=bool))

@@ -175,8 +175,8 @@ class Worth:
     >>> worth = Worth(PeopleRates((person("Ada", 0.9, 0.1), person("Bob", 0.7, 0.3))))
     >>> round(worth.accuracy("Ada"), 3), worth.accuracy("Bob"), worth.accuracy("Cy")
     (0.9, 0.7, None)
-    >>> worth.is_best("Bob", ["Ada"]), worth.is_best("Ada", ["Bob"])
-    (False, True)
+    >>> worth.better("Bob", ["Ada"]), worth.better("Ada", ["Bob"])
+    (['Ada'], [])
     """
 
     # Whose balanced accuracy is lower than the best one's by no more is about as good.
@@ -201,13 +201,13 @@ class Worth:
         r1, r0 = self._rates[who]
         return (r1 + 1 - r0) / 2
 
-    def is_best(self, who: str, others: Sequence[str]) -> bool:
-        """Tell whether a person is about as likely to be right as each of others."""
+    def better(self, who: str, others: Sequence[str]) -> list[str] | None:
+        """Return who of others is more likely to be right; None if one cannot tell."""
         own = self.accuracy(who)
         if own is None:
-            return False
-        known = [self.accuracy(name) or 0.0 for name in others]
-        return own >= max(known, default=0.0) - self.NEARLY
+            return None
+        known = [(self.accuracy(name) or 0.0, name) for name in others]
+        return [name for theirs, name in known if own < theirs - self.NEARLY]
 
     def log_ratio(self, who: str | None, said: int) -> float:
         """Return the likelihood ratio of an answer of a person, as a logarithm."""

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPILED", "block_size", "city_block", "padded"]
 
-# With fewer points it does not pay to load numba.
-COMPILED = 4096
+# With fewer points it does not pay to load numba, in time or in memory.
+COMPILED = 30_000
 # The number of coordinates must be a multiple of this one: the others are zeros.
 _COORDINATES = 4
 # Points whose distances stay in the cache, and the most coordinates of them.
