@@ -107,16 +107,23 @@ class Outlook:
         >>> outlook.some(np.array([0, 2]), np.random.default_rng(0))
         1
         """
+        closed = self._close(asked)
+        for place in self._drawn:
+            if not closed[place]:
+                return place
+        self._draw(asked, closed, rng)
+        return next(self._drawn)
+
+    def _close(self, asked: Ints) -> Bools:
+        """Return which candidates were asked about, if others are left."""
         closed = np.zeros(len(self.Z), dtype=bool)
         closed[asked] = True
-        for _ in range(2):
-            for place in self._drawn:
-                if not closed[place]:
-                    return place
-            self._draw(asked, closed, rng)
-        raise NoCandidateLeftError(
-            f"all {len(self.Z)} candidates have been asked about"
-        )
+        # Looked at first: to weigh candidates takes long, and would be in vain.
+        if closed.all():
+            raise NoCandidateLeftError(
+                f"all {len(self.Z)} candidates have been asked about"
+            )
+        return closed
 
     def _draw(self, asked: Ints, closed: Bools, rng: np.random.Generator) -> None:
         """Draw from the candidates that settle most, in the order they are to come."""
@@ -146,12 +153,7 @@ class Outlook:
         -------
         int
         """
-        closed = np.zeros(len(self.Z), dtype=bool)
-        closed[asked] = True
-        if closed.all():
-            raise NoCandidateLeftError(
-                f"all {len(self.Z)} candidates have been asked about"
-            )
+        closed = self._close(asked)
         out = asked[~self._answered[asked]]
         early = out[: len(out) // _ONE_BY_ONE * _ONE_BY_ONE]
         late = out[len(early) :].tolist()
