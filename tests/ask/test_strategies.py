@@ -285,3 +285,13 @@ def test_an_interview_in_short():
         wrong = np.mean(model.predict(X_test) != y_test)
         errors[strategy.name] = min(wrong, 1 - wrong)
     assert errors["informative"] < 0.8 * errors["random"]
+
+
+def test_where_nothing_is_left_no_candidate_is_weighed(monkeypatch):
+    ahead = outlook.Outlook(Scores.before(np.eye(3), 2), np.eye(3))
+    weighed = []
+    monkeypatch.setattr(ahead, "_fold", weighed.append)
+    for choose in (ahead.best, lambda asked: ahead.some(asked, None)):
+        with pytest.raises(outlook.NoCandidateLeftError, match="all 3 candidates"):
+            choose(np.arange(3))
+    assert not weighed
