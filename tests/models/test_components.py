@@ -1,5 +1,7 @@
 """Learning from answers that share points: chains, stars, trees, cycles."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -273,3 +275,26 @@ def test_an_unknown_likelihood(model):
     pairs = Pairs(X, np.arange(20).reshape(-1, 2))
     with pytest.raises(ValueError, match="likelihood"):
         model(likelihood="triple").fit(pairs, pairs.answers(y))
+
+
+def test_starts_count_pairs_of_a_component_and_no_point_with_itself():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(9, 4)), rng.choice([-1, 1], 9)
+    # A triangle, a chain of four, a pair that shares no point.
+    index = np.array([[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [5, 6], [7, 8]])
+    t = np.where(y[index[:, 0]] == y[index[:, 1]], 1.0, -1.0)
+    same, different = (1 + t) / 2, (1 - t) / 2
+    problem = Problem(X, index, same, different, None, 2, True)
+    hidden = np.zeros((9, 2), dtype=bool)
+    hidden[4, 1] = True
+    likelihood = problem.likelihood(CERTAIN, np.ones((7, 2), dtype=bool), hidden)
+    for model in range(2):
+        expected = np.zeros((4, 4))
+        for points in ([0, 1, 2], [3, 4, 5, 6], [7, 8]):
+            seen = [i for i in points if not hidden[i, model]]
+            for i, j in itertools.combinations(seen, 2):
+                one = y[i] * y[j] * np.outer(X[i], X[j])
+                expected += 2 / len(seen) * (one + one.T)
+        moment = likelihood.moment(X, model)
+        # Certain answers count as wrong once in ten thousand.
+        np.testing.assert_allclose(moment, expected, atol=0.01)

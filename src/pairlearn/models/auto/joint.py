@@ -96,7 +96,9 @@ class JointLikelihood:
     def moment(self, Z: Floats, model: int) -> Floats:
         """Return the sum of t (z z'^T + z' z^T) over answers, given and implied.
 
-        A component of n points counts as n answers.
+        A component of n points counts as n - 1 answers: each of its n (n - 1) / 2
+        pairs as 2 / n of one. A point is no pair with itself: in small components such
+        terms would outweigh what the answers say.
         """
         group, sign = self._groups
         sign = np.where(self.hidden[:, model], 0.0, sign)
@@ -104,9 +106,11 @@ class JointLikelihood:
         total = sparse.csr_array(
             (sign[used], (group[used], used)), shape=(group.max() + 1, len(group))
         )
-        size = np.bincount(group[used], minlength=group.max() + 1)
-        sums = (total @ Z) / np.sqrt(np.maximum(size, 1))[:, None]
-        return np.asarray(self.alone.moment(Z, model) + 2 * sums.T @ sums)
+        size = np.maximum(np.bincount(group[used], minlength=group.max() + 1), 1)
+        sums = (total @ Z) / np.sqrt(size)[:, None]
+        own = (sign[used] / np.sqrt(size[group[used]]))[:, None] * Z[used]
+        together = 2 * (sums.T @ sums - own.T @ own)
+        return np.asarray(self.alone.moment(Z, model) + together)
 
     @property
     def labels(self) -> Labels | None:
