@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import log_softmax
 
+from pairlearn.engine.points import as_points
 from pairlearn.models.predictor import class_names
 from pairlearn.models.probabilistic import ProbabilisticPairClassifier
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from pairlearn.models.auto.ensemble import Ensemble
 
 __all__ = ["AveragedClassifier"]
+
+# Points by which classes without a name are put in order.
+_LOOKED_AT = 2000
 
 
 class AveragedClassifier(ProbabilisticPairClassifier):
@@ -53,3 +57,22 @@ class AveragedClassifier(ProbabilisticPairClassifier):
 
     def _reorder(self, order: Ints) -> None:
         self._order = self._order[order]
+
+    def _fix_sign(self, X: PointsLike) -> None:
+        """Make the column that the scores follow most grow with them: arbitrary."""
+        X = X[:_LOOKED_AT]
+        scores = np.tanh(self._scores(X))
+        points = as_points(X)
+        mean, variance = points.mean_and_variance()
+        spread = np.sqrt(variance)
+        # What a constant column says about the scores is rounding.
+        spread = np.where(spread > 1e-6 * np.abs(mean), spread, np.inf)
+        follows = points.pullback(scores - scores.mean()) / spread
+        if follows[np.argmax(np.abs(follows))] < 0:
+            self._flip()
+
+    def _largest_first(self, X: PointsLike) -> None:
+        """Order the classes by how many points are in each."""
+        group = self._scores(X[:_LOOKED_AT]).argmax(axis=1)
+        counts = np.bincount(group, minlength=len(self._order))
+        self._reorder(np.argsort(-counts, kind="stable"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from pairlearn.data.containers import stack_rows
 from pairlearn.models.auto.blocks import BlockView, block_trials, in_columns
+from pairlearn.models.auto.choice import Choice
 from pairlearn.models.auto.columns import VIEWS, ColumnView
 from pairlearn.models.auto.ensemble import Ensemble, Member
 from pairlearn.models.auto.joint import JointLikelihood
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
     Deal = Callable[[RandomState, Problem], Folds]
 
-__all__ = ["Choice", "Chooser", "refit"]
+__all__ = ["Chooser", "refit"]
 
 KERNELS = {
     "standard": (Kernel("linear"), Kernel("rbf", 4.0)),
@@ -74,57 +75,6 @@ KERNELS = {
 SCALES = (1.0, 2.0, 4.0, 8.0, 16.0)
 # A candidate with a smaller share than this is left out of the ensemble.
 _SMALL_SHARE = 1e-3
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The outcome of a round over all candidates.
-
-    Attributes
-    ----------
-    ensemble : Ensemble
-        The averaged model.
-    rows : list of Candidate
-        What was tried.
-    p : ndarray of shape (n_tested, 2, n_classes)
-        Averaged probabilities of held-out pairs, before calibration.
-    held_out : HeldOut
-        Their answers.
-    log_likelihood : float
-        Of these answers, after calibration.
-    n_iter : int
-        Iterations of L-BFGS over all candidates.
-    folds : Folds
-        The folds of the round.
-    """
-
-    ensemble: Ensemble
-    rows: list[Candidate]
-    p: Floats
-    held_out: HeldOut
-    log_likelihood: float
-    n_iter: int
-    folds: Folds
-
-    @property
-    def calibrated(self) -> Floats:
-        """Calibrated log-probabilities of held-out pairs."""
-        given = np.log(np.maximum(self.p, 1e-12))
-        return self.held_out.bent(given, self.ensemble.calibration(self.p))
-
-    def out_of_fold(self, problem: Problem) -> Floats:
-        """Return calibrated log-probabilities of points, by models that left them out.
-
-        Shape (n_points, n_classes); NaN for points that no model has left out.
-        """
-        folds, calibrated = self.folds, self.calibrated
-        logits = np.full((problem.X.shape[0], calibrated.shape[2]), np.nan)
-        first = problem.index[folds.tested[: folds.n_first]]
-        logits[first] = calibrated[: folds.n_first]
-        judged = slice(len(folds.tested), len(folds.tested) + folds.n_first_points)
-        points = folds.points[: folds.n_first_points]
-        logits[points] = calibrated[judged, 0]
-        return logits
 
 
 class Chooser:

@@ -16,7 +16,6 @@ from pairlearn.data.folds import joined_points
 from pairlearn.data.pairs import as_pairs
 from pairlearn.data.row_hashes import remember, remember_groups
 from pairlearn.engine.components.risk_sum import LIKELIHOODS
-from pairlearn.engine.points import as_points
 from pairlearn.models.auto.averaged import AveragedClassifier
 from pairlearn.models.auto.blocks import check_blocks, find_blocks, flattened
 from pairlearn.models.auto.choose import Chooser, refit
@@ -25,7 +24,7 @@ from pairlearn.models.auto.judged import Judged
 from pairlearn.models.auto.kinds import settle_kinds
 from pairlearn.models.auto.likelihood import CERTAIN, Labels
 from pairlearn.models.auto.problem import Problem
-from pairlearn.models.auto.stack import estimate_rates
+from pairlearn.models.auto.rounds import Rounds, bounded
 from pairlearn.models.auto.table import Candidates
 from pairlearn.models.auto.with_people import Turns, weighed
 from pairlearn.people.crowd import check_annotators, gather
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pairlearn.data.types import Floats, Ints, PairsLike, PointsLike
-    from pairlearn.models.auto.choose import Choice
+    from pairlearn.models.auto.choice import Choice
     from pairlearn.models.auto.kinds import Kinds
     from pairlearn.models.auto.likelihood import Rates
     from pairlearn.models.base import Answered
@@ -64,10 +63,6 @@ DEALT_PAIRS = 400
 MOST_DEALS = 4
 # Unlabelled points that are used; of more, some are drawn.
 MOST_UNLABELED = 4000
-# Rounds of estimating flip rates and fitting with them.
-_ROUNDS = 3
-# Rates that move by less than this are not worth another round.
-_SETTLED = 0.015
 # Below this share of right answers to pairs of the same class something else is wrong.
 _UNLIKELY = 0.4
 
@@ -359,7 +354,6 @@ class PairClassifier(AveragedClassifier):
             # Drawn last, so that the other candidates are as they are without them.
             others = self._draw_unlabeled(others, rng)
             chooser.add_smooth_trials(others, self.n_components, rng)
-        self.flip_rate_interval_: tuple[float, float] | None = None
         self.people_: PeopleRates | None = None
         to_count: Floats | None = None
         told: Rates | None = None
@@ -413,7 +407,7 @@ class PairClassifier(AveragedClassifier):
         rates = check_flip_rates(self.noise, "noise", ("auto",))
         if isinstance(rates, str):
             return None
-        return CERTAIN if rates is None else _bounded(rates)
+        return CERTAIN if rates is None else bounded(rates)
 
     def _check_annotators(
         self, annotators: ArrayLike, n_answers: int
@@ -474,7 +468,8 @@ class PairClassifier(AveragedClassifier):
     ) -> tuple[Choice, Rates]:
         """Choose, and find first how many classes there are if nobody says."""
         kinds: Kinds | None = None
-        choose = self._choose if turns is None else turns.choose
+        found = Rounds()
+        choose = found.choose if turns is None else turns.choose
         if turns is not None:
             given = given._replace(t=turns.first_answers())
         if self._asks_how_many:
@@ -486,6 +481,7 @@ class PairClassifier(AveragedClassifier):
                 self.classes_ = np.arange(kinds.chosen)
         else:
             choice, rates = choose(chooser, rates)
+        self.flip_rate_interval_ = found.interval
         self.kinds_ = kinds
         self.n_classes_ = self._n_kinds
         if self.majority is not None and self.n_classes_ > 2:
@@ -496,48 +492,6 @@ class PairClassifier(AveragedClassifier):
                 stacklevel=3,
             )
         return choice, rates
-
-    def _choose(self, chooser: Chooser, rates: Rates | None) -> tuple[Choice, Rates]:
-        """Choose with the given rates, or with estimated ones if that explains more."""
-        if rates is None and chooser.problem.shared.any() and chooser.folds.honest:
-            return self._choose_jointly(chooser)
-        choice = chooser.choose(rates or CERTAIN)
-        if rates is not None:
-            return choice, rates
-        best, best_rates = choice, CERTAIN
-        for _ in range(_ROUNDS):
-            found, gain = estimate_rates(choice.p, choice.held_out)
-            if gain < np.log(choice.held_out.total):
-                break
-            choice = chooser.choose(_bounded(found))
-            if choice.log_likelihood <= best.log_likelihood:
-                break
-            moved = np.abs(np.subtract(found, best_rates)).max()
-            best, best_rates = choice, _bounded(found)
-            if moved < 0.01:
-                break
-        return best, best_rates
-
-    def _choose_jointly(self, chooser: Chooser) -> tuple[Choice, Rates]:
-        """Choose with the rates that cycles of answers and the models speak for.
-
-        Cycles tell of wrong answers before there is a model.
-        """
-        found = chooser.find_wrong_answers(None)
-        enough = np.log(chooser.problem.same.sum() + chooser.problem.different.sum())
-        e = found.symmetric
-        used = _bounded((1 - e, e)) if found.gain > enough else CERTAIN
-        choice = chooser.choose(used)
-        for _ in range(_ROUNDS):
-            found = chooser.find_wrong_answers(choice)
-            rates = _bounded(found.rates) if found.gain > enough else CERTAIN
-            moved = np.abs(np.subtract(rates, used)).max()
-            if moved < _SETTLED:
-                break
-            used = rates
-            choice = chooser.choose(used)
-        self.flip_rate_interval_ = found.interval
-        return choice, used
 
     def _record(
         self, choice: Choice, rates: Rates, folds: Folds, *, estimated: bool
@@ -559,19 +513,8 @@ class PairClassifier(AveragedClassifier):
             )
         self.log_likelihood_ = choice.log_likelihood / total
         self.n_iter_ = max(1, choice.n_iter)
-        judged = [
-            f"{folds.n_first} pairs" * bool(folds.n_first),
-            f"{folds.n_first_points} points" * bool(folds.n_first_points),
-        ]
-        note = (
-            f"average: log-likelihood {self.log_likelihood_:.4f} for each of "
-            f"{' and '.join(filter(None, judged))} within folds that "
-            + (
-                "share no point"
-                if folds.honest
-                else "share points: the figures are optimistic"
-            )
-        )
+        fit = f"average: log-likelihood {self.log_likelihood_:.4f}"
+        note = f"{fit} for each of {folds.in_words}"
         if rates != CERTAIN:
             note += f"; flip rates r1 = {rates[0]:.3f}, r0 = {rates[1]:.3f}"
         self.candidates_ = Candidates(choice.rows, note)
@@ -613,27 +556,3 @@ class PairClassifier(AveragedClassifier):
         # What people say together has their rates in it.
         rates = rates_of(self) if self.people_ is None else RIGHT
         return self._assign_by(judged.given, (left, right), self.majority, rates)
-
-    def _fix_sign(self, X: PointsLike) -> None:
-        """Make the column that the scores follow most grow with them: arbitrary."""
-        X = X[:CHOICE_PAIRS]
-        scores = np.tanh(self._scores(X))
-        points = as_points(X)
-        mean, variance = points.mean_and_variance()
-        spread = np.sqrt(variance)
-        # What a constant column says about the scores is rounding.
-        spread = np.where(spread > 1e-6 * np.abs(mean), spread, np.inf)
-        follows = points.pullback(scores - scores.mean()) / spread
-        if follows[np.argmax(np.abs(follows))] < 0:
-            self._flip()
-
-    def _largest_first(self, X: PointsLike) -> None:
-        """Order the classes by how many points are in each."""
-        group = self._scores(X[:CHOICE_PAIRS]).argmax(axis=1)
-        counts = np.bincount(group, minlength=self.n_classes_)
-        self._reorder(np.argsort(-counts, kind="stable"))
-
-
-def _bounded(rates: tuple[float, float]) -> Rates:
-    """Keep rates away from certainty."""
-    return min(rates[0], CERTAIN[0]), max(rates[1], CERTAIN[1])

@@ -59,6 +59,20 @@ class Folds:
     point_model: Ints
     n_first_points: int
 
+    @property
+    def in_words(self) -> str:
+        """What is judged, and by whom."""
+        judged = [
+            f"{self.n_first} pairs" * bool(self.n_first),
+            f"{self.n_first_points} points" * bool(self.n_first_points),
+        ]
+        how = (
+            "share no point"
+            if self.honest
+            else "share points: the figures are optimistic"
+        )
+        return f"{' and '.join(filter(None, judged))} within folds that {how}"
+
 
 def deal_folds(
     pairs: Pairs,

@@ -14,7 +14,7 @@ from pairlearn.trust.noise import Counts
 if TYPE_CHECKING:
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Bools, Floats, Ints
-    from pairlearn.models.auto.choose import Choice
+    from pairlearn.models.auto.choice import Choice
     from pairlearn.models.auto.problem import Problem
     from pairlearn.models.base import Answered
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pairlearn.data.types import Floats
-    from pairlearn.models.auto.choose import Choice, Chooser
+    from pairlearn.models.auto.choice import Choice
+    from pairlearn.models.auto.choose import Chooser
     from pairlearn.models.auto.likelihood import Rates
     from pairlearn.trust.more_kinds import KindsEvidence
 

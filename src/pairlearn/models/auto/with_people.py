@@ -22,7 +22,8 @@ from pairlearn.people.views import bent_views, blind_views
 if TYPE_CHECKING:
     from pairlearn.data.pairs import Pairs
     from pairlearn.data.types import Floats, Ints
-    from pairlearn.models.auto.choose import Choice, Chooser
+    from pairlearn.models.auto.choice import Choice
+    from pairlearn.models.auto.choose import Chooser
     from pairlearn.models.auto.ensemble import Ensemble
     from pairlearn.models.auto.likelihood import Rates
     from pairlearn.models.auto.problem import Problem
