@@ -20,11 +20,12 @@ from benchmarks.trust.worlds import (
 )
 from pairlearn import Pairs, certify
 from pairlearn.trust.assignment import assign_from_pairs
-from pairlearn.trust.certificate import certificate_from_answers, prior_from_answers
+from pairlearn.trust.certificate import certificate_from_answers
 from pairlearn.trust.flip_rates import flip_rate_from_repeats, flip_rate_from_triangles
 from pairlearn.trust.intervals import clopper_pearson
 from pairlearn.trust.noise import Noise
 from pairlearn.trust.planning import pairs_for_certificate
+from pairlearn.trust.prior import prior_from_answers
 from pairlearn.trust.sample_checks import (
     MoreKindsError,
     random_pairs_p_value,
