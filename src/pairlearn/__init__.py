@@ -62,7 +62,7 @@ _HOME = {
     "LandmarkSimilarity": "models.landmarks",
     "OneVsRestPairClassifier": "models.multiclass",
     "answers_per_class": "models.multiclass",
-    "prior_from_answers": "trust.certificate",
+    "prior_from_answers": "trust.prior",
     "suspicious_answers": "trust.suspicious",
     "pair_error": "trust.metrics",
     "clustering_error": "trust.metrics",
@@ -92,11 +92,12 @@ if TYPE_CHECKING:
     from pairlearn.models.meta import PairMetaClassifier
     from pairlearn.models.multiclass import OneVsRestPairClassifier, answers_per_class
     from pairlearn.models.pool import PoolClassifier
-    from pairlearn.trust.certificate import Certificate, prior_from_answers
+    from pairlearn.trust.certificate import Certificate
     from pairlearn.trust.certify import certify
     from pairlearn.trust.kinds import pairs_within_groups
     from pairlearn.trust.kinds_certificate import KindsCertificate
     from pairlearn.trust.metrics import clustering_error, pair_error
+    from pairlearn.trust.prior import prior_from_answers
     from pairlearn.trust.suspicious import suspicious_answers
 
 

@@ -9,6 +9,9 @@ from sklearn.metrics import adjusted_rand_score
 from pairlearn.ask import Interview
 from tests.support.quick_model import NearestMean
 
+# Which questions come, not how well the last one of many kernels does.
+pytestmark = pytest.mark.usefixtures("quick")
+
 
 def clumps(n_classes, n=240, seed=0, gap=6.0):
     """Round clumps on a circle."""

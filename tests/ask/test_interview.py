@@ -53,11 +53,18 @@ def test_same_seed_and_answers_same_questions():
     assert first != go_on(three, y, 60)
 
 
-@pytest.mark.parametrize("stop", range(0, 46, 3))
-def test_an_interview_that_is_stored_goes_on_with_the_same_questions(stop):
+@pytest.fixture(scope="module")
+def whole():
+    """An interview of 45 questions, and these."""
     X, y = make()
-    whole = quick(X, random_state=1)
-    asked = go_on(whole, y, 45)
+    interview = quick(X, random_state=1)
+    return interview, go_on(interview, y, 45)
+
+
+@pytest.mark.parametrize("stop", range(0, 46, 3))
+def test_an_interview_that_is_stored_goes_on_with_the_same_questions(stop, whole):
+    X, y = make()
+    whole, asked = whole
     part = quick(X, random_state=1)
     go_on(part, y, stop)
     again = resume(X, part.state())

@@ -94,8 +94,7 @@ def test_three_kinds_of_iris_are_found_despite_wrong_answers():
     assert accuracy(y, clf.predict(X), 3) > 0.95
 
 
-@pytest.mark.parametrize("wrong", [0.0, 0.05])
-@pytest.mark.parametrize("name", ["cancer", "moons"])
+@pytest.mark.parametrize(("name", "wrong"), [("cancer", 0.05), ("moons", 0.0)])
 def test_two_kinds_give_the_model_of_two(name, wrong):
     X, y = (
         load_breast_cancer(return_X_y=True)

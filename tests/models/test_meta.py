@@ -79,7 +79,7 @@ def test_beats_the_linear_model_on_real_data(name):
     boosting = HistGradientBoostingClassifier(
         max_iter=10, learning_rate=0.3, max_bins=32, random_state=0
     )
-    clf = PairMetaClassifier(boosting, random_state=0).fit(pairs, t)
+    clf = PairMetaClassifier(boosting, cv=2, random_state=0).fit(pairs, t)
     linear = MCLClassifier(alpha=0.01).fit(pairs, t)
     test = slice(2000, 3000)
     ours, theirs = (

@@ -46,8 +46,8 @@ def test_mcl_on_ten_digits():
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[:898], order[898:]
-    pairs, t = Pairs.sample(X[train] / 16, 5000, y[train], reuse=True, random_state=0)
-    clf = MCLClassifier(n_classes=10, n_init=1, max_iter=40, tol=1e-4, random_state=0)
+    pairs, t = Pairs.sample(X[train] / 16, 2500, y[train], reuse=True, random_state=0)
+    clf = MCLClassifier(n_classes=10, n_init=1, max_iter=30, tol=1e-4, random_state=0)
     with pytest.warns(UserWarning, match="max_iter"):
         clf.fit(pairs, t)
     assert clustering_error(y[test], clf.predict(X[test] / 16)) <= 0.12

@@ -34,7 +34,12 @@ ESTIMATORS = {
     "sd": SDClassifier(prior=0.7, alpha=0.01),
     "ovpc": OVPCClassifier(random_state=0),
     "sllc": SLLCClassifier(random_state=0),
-    "meta": PairMetaClassifier(LogisticRegression(), cv=2, random_state=0),
+    "meta": PairMetaClassifier(
+        LogisticRegression(),
+        cv=2,
+        initial=MCLClassifier(alpha=0.01, n_init=2),
+        random_state=0,
+    ),
     "constrained-k-means": ConstrainedKMeans(random_state=0),
     "constrained-spectral": ConstrainedSpectralClustering(random_state=0),
 }

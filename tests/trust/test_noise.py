@@ -9,10 +9,10 @@ from pairlearn.trust.certificate import (
     certificate_from_answers,
     certificate_from_counts,
     covering,
-    prior_from_answers,
 )
 from pairlearn.trust.intervals import clopper_pearson
 from pairlearn.trust.noise import Counts, FlipRateEstimate, Noise, as_noise
+from pairlearn.trust.prior import prior_from_answers
 
 
 def population(rng):

@@ -6,7 +6,6 @@ from scipy.stats import binomtest
 
 from pairlearn import CIPSClassifier, Pairs, clustering_error, pair_error
 from pairlearn.trust import theory
-from pairlearn.trust.certificate import prior_from_answers
 from pairlearn.trust.intervals import clopper_pearson
 from pairlearn.trust.metrics import (
     clustering_accuracy_scorer,
@@ -15,6 +14,7 @@ from pairlearn.trust.metrics import (
     predict_pairs,
 )
 from pairlearn.trust.planning import pairs_for_certificate
+from pairlearn.trust.prior import prior_from_answers
 
 
 def test_theorem_1_by_enumeration():

@@ -187,7 +187,8 @@ def ask(
         with Progress(quiet=quiet) as progress:
             progress.step("starting")
             from pairlearn.cli.describing import counting
-            from pairlearn.cli.questions import AskOptions, ask_tables, write_questions
+            from pairlearn.cli.question_files import write_questions
+            from pairlearn.cli.questions import AskOptions, ask_tables
 
             reading["step"] = counting(progress.step)
             found = ask_tables(

@@ -16,6 +16,7 @@ from pairlearn.cli.certificate_words import LOPSIDED
 from pairlearn.cli.dates import leave_out_idle_dates
 from pairlearn.cli.errors_before import short_of
 from pairlearn.cli.explain import changes_of_side, words_of_groups
+from pairlearn.cli.fit_notes import notes_about_answers, notes_about_model
 from pairlearn.cli.judging import (
     assumed_noise,
     doubts_two_kinds,
@@ -39,7 +40,6 @@ from pairlearn.cli.training_points import (
     ids_at,
     make_fingerprints,
 )
-from pairlearn.data.cycles import in_contradictory_cycle
 from pairlearn.data.databases import called
 from pairlearn.files.tables.answered_pairs import read_answers
 from pairlearn.files.tables.encoders.texts import text_blocks, without_words
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
     from pairlearn.files.tables.column_kinds import Column
     from pairlearn.files.tables.points import Points
-    from pairlearn.trust.certificate import Certificate
 
 __all__ = ["FitOptions", "about", "fit_tables"]
 
@@ -218,7 +217,7 @@ def fit_tables(
     if known is None and rows is None:
         notes += note_on_noise(model, certificate)
     shares = _shares(model, given.X, rng)
-    notes += _notes_about_model(model, shares, certificate, options)
+    notes += notes_about_model(model, shares, certificate, options)
     importance = changes_of_side(model, given.X, options.seed)
     texts = [c.name for c in answered.points.columns if c.kind == "text"]
     words = words_of_groups(model, given.X, texts, options.seed)
@@ -370,86 +369,12 @@ def _speaks_for_more(answered: AnsweredPairs, options: FitOptions) -> bool:
     return doubts_two_kinds(answered, known)
 
 
-def notes_about_answers(
-    answered: AnsweredPairs, n_kinds: int, options: FitOptions
-) -> list[str]:
-    """Return sentences about contradictions and about points without answers."""
-    pairs = answered.pairs
-    notes = []
-    if n_kinds == 2:
-        notes += _note_on_contradictions(answered)
-    else:
-        found = in_contradictory_cycle(
-            pairs.n_points, pairs.index, np.asarray(answered.t), n_kinds
-        )
-        if found.any():
-            notes.append(
-                f"{found.sum()} answers are part of contradictions, however many "
-                "classes there are: two points that others join as the same are "
-                "called different; pairlearn check shows them"
-            )
-    n_without = pairs.n_points - len(pairs.used_points())
-    if n_without and not options.unlabeled:
-        notes.append(
-            f"{n_without} of {pairs.n_points} points are in no answered pair; the "
-            "model does not learn from them"
-        )
-    return notes
-
-
-def _note_on_contradictions(answered: AnsweredPairs) -> list[str]:
-    found = answered.pairs.contradictions(answered.t)
-    if not len(found):
-        return []
-    cycle = found[0]
-    lines = ", ".join(str(answered.lines[k][0]) for k in cycle[:6].tolist())
-    more = ", ..." if len(cycle) > 6 else ""
-    note = (
-        f"{len(found)} answer(s) contradict others if there are two classes. For "
-        f"example, the answers in lines {lines}{more} cannot all be right; "
-        "pairlearn check shows them"
-    )
-    return [note]
-
-
 def _shares(model: Any, frame: Any, rng: Any) -> dict[str, float]:
     """Return the share of the points in each group, from some of them."""
     some = rng.permutation(len(frame))[:_SHARE_POINTS]
     predicted = model.predict(frame.iloc[np.sort(some)])
     names = model[-1].classes_.tolist()
     return {name: float(np.mean(predicted == name)) for name in names}
-
-
-def _notes_about_model(
-    model: Any,
-    shares: Mapping[str, float],
-    certificate: Certificate | None,
-    options: FitOptions,
-) -> list[str]:
-    """Return sentences about a model that is of little use, or whose names may be."""
-    notes = []
-    largest = max(shares, key=shares.__getitem__)
-    majority = options.majority
-    if shares[largest] <= LOPSIDED and majority is not None and shares[majority] < 0.4:
-        notes.append(
-            f"you said that class {majority!r} has most of the points, but the model "
-            f"puts only {shares[majority]:.0%} into it; the names may be swapped"
-        )
-    if certificate is not None and certificate.clustering_interval[1] > 0.45:
-        low, high = certificate.clustering_interval
-        notes.append(
-            f"the error may be anything between {low:.0%} and {high:.0%}: the answers "
-            "do not show that the model is better than chance. You need more pairs, or "
-            "columns that have to do with the question"
-        )
-    settled = model[-1].assignment_
-    if settled is not None and settled.p_value is not None and settled.p_value > 0.1:
-        notes.append(
-            f"the answers do not show clearly which group is {options.majority!r} "
-            f"(p-value {settled.p_value:.2f}), so the names may be swapped; check some "
-            "points that you know"
-        )
-    return notes
 
 
 def _how(column: Column) -> str:

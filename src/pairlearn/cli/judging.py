@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairlearn.data.graph import disjoint_pairs, shuffled
-from pairlearn.trust.certificate import prior_from_answers
 from pairlearn.trust.certify import judge
 from pairlearn.trust.flip_rates import growth_of_majorities, majority_rates
 from pairlearn.trust.kinds import judge_kinds
 from pairlearn.trust.known_points import doubt_in_words
 from pairlearn.trust.more_kinds import DOUBTFUL, two_kinds_evidence
 from pairlearn.trust.noise import RIGHT, FlipRateEstimate, Noise, as_noise, rates_of
+from pairlearn.trust.prior import prior_from_answers
 from pairlearn.trust.sample_checks import MoreKindsError, refuse_more_kinds
 
 if TYPE_CHECKING:

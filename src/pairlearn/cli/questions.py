@@ -7,8 +7,6 @@ rounds, and the same files give the same questions.
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +19,11 @@ from pairlearn.cli.judging import in_options, warnings_as_notes
 from pairlearn.cli.reviewing import note_on_changes
 from pairlearn.data.databases import called
 from pairlearn.files.tables.answered_pairs import read_answers
-from pairlearn.files.tables.cells import id_of, looks_like_formula, shown
+from pairlearn.files.tables.cells import id_of, shown
 from pairlearn.files.tables.errors import OptionError, TableError
 from pairlearn.files.tables.points import read_points
-from pairlearn.files.tables.purposes import AUDIT, PURPOSE, QUESTION, ROUND
+from pairlearn.files.tables.purposes import AUDIT
 from pairlearn.files.tables.reading import read_table
-from pairlearn.system.writing import write_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
     from pairlearn.files.tables.points import Points
 
 __all__ = ["AskOptions", "Brought", "Round", "ask_tables", "make_interview"]
-__all__ += ["key_of", "write_questions"]
 
 # A share that is next to none, but keeps the points aside that audits are about.
 _NO_MORE = 1e-12
@@ -439,79 +435,3 @@ def _notes_on_number(
             "at random; the others would make choosing slow, or are kept for audits"
         )
     return notes
-
-
-def key_of(out: Path) -> Path:
-    """Return where the key of a file of questions is written.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> key_of(Path("next.csv")).name
-    'next.key.csv'
-    """
-    return out.with_name(f"{out.stem}.key{out.suffix}")
-
-
-def write_questions(found: Round, out: Path, *, blind: bool = False) -> list[Path]:
-    """Write the questions of a round, both points of each side by side.
-
-    Parameters
-    ----------
-    found : Round
-        The questions.
-    out : Path
-        Where to write them.
-    blind : bool
-        Whether what they are for is written to a key beside it.
-
-    Returns
-    -------
-    list of Path
-        What was written.
-    """
-    points, questions = found.points, found.questions
-    ids = points.ids
-    rows = np.array([(q.left, q.right) for q in questions], dtype=np.intp)
-    digits = max(2, len(str(len(questions))))
-    names = [f"q{found.number}-{k:0{digits}d}" for k in range(1, len(questions) + 1)]
-    sides = [[ids[int(row)] for row in side] for side in rows.T]
-    purposes = [[q.purpose for q in questions], [str(found.number)] * len(questions)]
-    columns: dict[str, list[str]] = {QUESTION: names} if blind else {}
-    columns |= {"left": sides[0], "right": sides[1]}
-    for name, cells in points.features_to_show.items():
-        for side, some in zip(("left", "right"), rows.T, strict=True):
-            columns[f"{side}_{name}"] = [_text(cells[int(row)]) for row in some]
-    content = [cell for name in list(columns)[2:] for cell in columns[name]]
-    columns["answer"] = [""] * len(questions)
-    if not blind:
-        columns |= {PURPOSE: purposes[0], ROUND: purposes[1]}
-    n_formulas = sum(map(looks_like_formula, content + sides[0] + sides[1]))
-    if n_formulas:
-        found.notes.append(
-            f"{n_formulas} cell(s) begin with =, +, - or @. They are written as they "
-            "are; a spreadsheet would run them as formulas, so import them as text"
-        )
-    # A table that was written where semicolons divide cells is read there, too.
-    delimiter = "\t" if out.suffix.lower() == ".tsv" else ","
-    if points.table.delimiter == ";" and delimiter == ",":
-        delimiter = ";"
-    files = {out: _csv(columns, delimiter)}
-    if blind:
-        key = {QUESTION: names, "left": sides[0], "right": sides[1]}
-        key |= {PURPOSE: purposes[0], ROUND: purposes[1]}
-        files[key_of(out)] = _csv(key, delimiter)
-    write_files(files)
-    return list(files)
-
-
-def _text(cell: Any) -> str:
-    return "" if cell is None or cell != cell else str(cell)
-
-
-def _csv(columns: dict[str, list[str]], delimiter: str) -> bytes:
-    file = io.StringIO(newline="")
-    rows = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    rows.writerow(columns)
-    rows.writerows(zip(*columns.values(), strict=True))
-    return file.getvalue().encode()

@@ -13,7 +13,7 @@ autograd's; those of the scores equal the ones of `pairlearn.engine.risks`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -33,17 +33,17 @@ from pairlearn.engine.backends.torch.risks import (
     log_probabilities,
     point_risk,
     product_risk,
-    tensor_phi,
     widen,
 )
-from pairlearn.engine.losses import get_loss
+from pairlearn.models.neural.pair_loss import (
+    PairLoss,
+    known_loss,
+    one_score,
+    same_shape,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pairlearn.engine.losses import MarginLoss
-
-    Both = tuple[Tensor, Tensor]
 
 __all__ = [
     "ContrastiveLoss",
@@ -56,114 +56,6 @@ __all__ = [
 
 # Where flip rates that are learned begin.
 START_RATES = (0.9, 0.3)
-
-
-class PairLoss(nn.Module):
-    """Base of the losses: it checks shapes and answers, and weighs the pairs."""
-
-    # What tells a loss from others of its class.
-    _named: tuple[str, ...] = ()
-    loss: MarginLoss
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._looked_at_answers = False
-
-    @property
-    def phi(self) -> Callable[[Tensor], Tensor]:
-        """The margin loss on tensors: made when asked for, since it has no pickle."""
-        return cast("Callable[[Tensor], Tensor]", tensor_phi(self.loss))
-
-    def extra_repr(self) -> str:
-        """Return the settings, for the representation."""
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._named)
-
-    def _coefficients(self, t: Tensor, weight: Tensor | None, like: Tensor) -> Both:
-        """Return how much "same" and "different" count for each pair, unscaled."""
-        t = torch.as_tensor(t, device=like.device)
-        _check_shape("answers", t, len(like))
-        if t.dtype == torch.bool:
-            t = torch.where(t, 1.0, -1.0)
-        if not self._looked_at_answers:
-            # Once: looking at every batch would make a GPU wait for the CPU.
-            _check_answers(t)
-            self._looked_at_answers = True
-        t = t.to(like.dtype)
-        share = torch.ones_like(t)
-        if weight is not None:
-            share = torch.as_tensor(weight, device=like.device).to(like.dtype)
-            _check_shape("weights", share, len(like))
-        return share * (1 + t) / 2, share * (1 - t) / 2
-
-    def _mean_coefficients(
-        self, t: Tensor, weight: Tensor | None, like: Tensor
-    ) -> Both:
-        """Return the same, scaled to sum to one."""
-        same, different = self._coefficients(t, weight, like)
-        total = (same + different).sum()
-        return same / total, different / total
-
-    def _kind_coefficients(
-        self, t: Tensor, weight: Tensor | None, like: Tensor
-    ) -> Both:
-        """Return each pair's share of the similar and of the dissimilar pairs."""
-        parts = self._coefficients(t, weight, like)
-        same, different = (
-            part / torch.where(part.sum() > 0, part.sum(), 1.0) for part in parts
-        )
-        return same, different
-
-
-def _check_shape(name: str, values: Tensor, n_pairs: int) -> None:
-    if values.shape != (n_pairs,):
-        raise ValueError(
-            f"there are {n_pairs} pairs, so the {name} need shape ({n_pairs},); got "
-            f"{tuple(values.shape)}"
-        )
-
-
-def _check_answers(t: Tensor) -> None:
-    low, high = float(t.min()), float(t.max())
-    if not -1 <= low <= high <= 1:
-        raise ValueError(
-            "an answer is +1 (same), -1 (different), or a number in between; got "
-            f"answers from {low:g} to {high:g}"
-        )
-    if low == 0 and bool(((t == 0) | (t == 1)).all()):
-        raise ValueError(
-            "the answers are 0 and 1, which could mean two things. If 1 means same, "
-            "pass 2 * t - 1 (or t.bool()); if 1 means different, pass 1 - 2 * t"
-        )
-
-
-def _one_score(left: Tensor, right: Tensor) -> Both:
-    """Return scores as two vectors, or say what is wrong with their shapes."""
-    _same_shape(left, right)
-    if left.ndim == 2 and left.shape[1] == 1:
-        left, right = left[:, 0], right[:, 0]
-    if left.ndim != 1:
-        raise ValueError(
-            "one score per point is needed, of shape (n_pairs,) or (n_pairs, 1); got "
-            f"{tuple(left.shape)}"
-        )
-    return widen(left), widen(right)
-
-
-def _same_shape(left: Tensor, right: Tensor) -> None:
-    if left.shape != right.shape:
-        raise ValueError(
-            "both points of a pair need scores of one shape; got "
-            f"{tuple(left.shape)} and {tuple(right.shape)}"
-        )
-
-
-def _known_loss(loss: str | MarginLoss) -> MarginLoss:
-    found = get_loss(loss)
-    if tensor_phi(found) is None:
-        raise ValueError(
-            f"{loss!r} has no form in torch; name one of pairlearn.engine.losses.LOSSES"
-        )
-    return found
 
 
 class ProductLoss(PairLoss):
@@ -197,7 +89,7 @@ class ProductLoss(PairLoss):
 
     def __init__(self, loss: str | MarginLoss = "logistic") -> None:
         super().__init__()
-        self.loss = _known_loss(loss)
+        self.loss = known_loss(loss)
 
     def forward(
         self, left: Tensor, right: Tensor, t: Tensor, weight: Tensor | None = None
@@ -217,7 +109,7 @@ class ProductLoss(PairLoss):
         -------
         Tensor
         """
-        left, right = _one_score(left, right)
+        left, right = one_score(left, right)
         same, different = self._mean_coefficients(t, weight, left)
         return product_risk(left, right, same, different, self.phi)
 
@@ -302,10 +194,10 @@ class PairLikelihoodLoss(PairLoss):
         """
         several = left.ndim == 2 and left.shape[1] > 1
         if several:
-            _same_shape(left, right)
+            same_shape(left, right)
             left, right = widen(left), widen(right)
         else:
-            left, right = _one_score(left, right)
+            left, right = one_score(left, right)
         same, different = self._mean_coefficients(t, weight, left)
         logs = log_probabilities(left, right, "softmax" if several else "binary")
         return likelihood(*logs, same, different, self._log_rates(left))
@@ -352,7 +244,7 @@ class SDLoss(PairLoss):
     ) -> None:
         super().__init__()
         self.prior = check_prior(prior, allow_half=False)
-        self.loss = _known_loss(loss)
+        self.loss = known_loss(loss)
         self.nonnegative = nonnegative
 
     def forward(
@@ -373,7 +265,7 @@ class SDLoss(PairLoss):
         -------
         Tensor
         """
-        left, right = _one_score(left, right)
+        left, right = one_score(left, right)
         same, different = self._kind_coefficients(t, weight, left)
         p, q = self.prior, 1 - self.prior
         same, different = (p**2 + q**2) * same / 2, 2 * p * q * different / 2
@@ -433,7 +325,7 @@ class SemiSupervisedPairLoss(PairLoss):
         super().__init__()
         self.gammas = check_gammas(gammas)
         self.same_rate = check_share("same_rate", same_rate)
-        self.loss = _known_loss(loss)
+        self.loss = known_loss(loss)
         self.nonnegative = nonnegative
 
     def forward(
@@ -463,14 +355,14 @@ class SemiSupervisedPairLoss(PairLoss):
         Tensor
         """
         g1, g2, g3 = self.gammas
-        left, right = _one_score(left, right)
+        left, right = one_score(left, right)
         same, different = self._kind_coefficients(t, weight, left)
         same, different = self.same_rate * same, (1 - self.same_rate) * different
         positive = (g1 + g2) * same - g3 * different
         negative = (g1 + g3) * different - g2 * same
         z = left * right
         if unlabeled is not None:
-            z_u = torch.mul(*_one_score(*unlabeled)).to(z)
+            z_u = torch.mul(*one_score(*unlabeled)).to(z)
             share = torch.full_like(z_u, 1 / max(1, len(z_u)))
             z = torch.cat([z, z_u])
             positive = torch.cat([positive, g3 * share])
@@ -549,7 +441,7 @@ class ContrastiveLoss(PairLoss):
         -------
         Tensor
         """
-        _same_shape(left, right)
+        same_shape(left, right)
         if left.ndim != 2:
             raise ValueError(
                 "embeddings need shape (n_pairs, n_dimensions); got "
