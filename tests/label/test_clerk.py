@@ -27,7 +27,7 @@ from pairlearn.label.web.tickets import proper_name
 from tests.support.databases import execute
 from tests.support.label_events import asked_body
 
-LEASE = 600.0
+LEASE, KEPT = 600.0, 180.0
 ANN, BOB, EVE = Person("Ann", owner=True), Person("Bob"), Person("Eve")
 PEOPLE = st.sampled_from([ANN, BOB, EVE])
 PAGES = st.sampled_from(["one", "two"])
@@ -46,6 +46,8 @@ class ClerkMachine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.now, self.n_requests, self.n_questions = 1000.0, 0, 0
         self.pairs = {}
+        # For whom a question is kept, and until when.
+        self.kept = {}
         # What stands, by question and person; who answered a question first.
         self.stands, self.first, self.comments = {}, {}, {}
         self.sent = []
@@ -84,10 +86,14 @@ class ClerkMachine(RuleBasedStateMachine):
         self.n_requests += 1
         return f"r{self.n_requests}"
 
-    @rule(left=st.integers(0, 4), right=st.integers(5, 8))
-    def ask(self, left, right):
+    @rule(left=st.integers(0, 4), right=st.integers(5, 8), keep_for=st.none() | PEOPLE)
+    def ask(self, left, right, keep_for):
         number = self.n_questions
-        self.do(lambda clerk: clerk.ask(number, asked_body(left, right)))
+        body = asked_body(left, right)
+        if keep_for is not None:
+            body["for"] = keep_for.name
+            self.kept[number] = keep_for.name, self.now + KEPT
+        self.do(lambda clerk: clerk.ask(number, body))
         self.pairs[number] = (left, right)
         self.n_questions += 1
 
@@ -105,6 +111,8 @@ class ClerkMachine(RuleBasedStateMachine):
                 if (name, other) != (person.name, page):
                     assert held.get(number, 0) <= self.now, "on two pages at once"
         for number in set(numbers) - set(before):
+            name, until = self.kept.pop(number, ("", 0.0))
+            assert until <= self.now or name == person.name, "kept for somebody else"
             answered = {self.pairs[n] for n, who in self.stands if who == person.name}
             assert self.pairs[number] not in answered
         held = self.pages.setdefault((person.name, page), {})
@@ -376,3 +384,73 @@ def test_a_clock_that_is_put_back_does_not_keep_questions_on_pages(where):
         now[0] += LEASE + 1
         assert [q.number for q in clerk.hand(EVE, "two", [], 1)] == [0]
     store.close()
+
+
+@pytest.fixture
+def second_opinion(where):
+    """A pair that Ann has answered, and that Bob is to be asked about again."""
+    now = [1000.0]
+    store = Store(where, lambda: now[0])
+    clerk = Clerk(store, lambda: now[0], LEASE)
+    with store.transaction():
+        clerk.ask(0, asked_body(0, 5))
+        assert [each.number for each in clerk.hand(ANN, "a", [], 1)] == [0]
+        assert clerk.answer(ANN, Given("r1", 0, 1)).status == "saved"
+        clerk.ask(1, asked_body(1, 6))
+        clerk.ask(2, asked_body(0, 5) | {"for": "Bob"})
+    yield clerk, now
+    store.close()
+
+
+def handed(clerk, person, page, want):
+    with clerk.store.transaction():
+        clerk.follow()
+        return [each.number for each in clerk.hand(person, page, [], want)]
+
+
+def test_a_second_opinion_waits_for_the_person_it_was_chosen_for(second_opinion):
+    clerk, now = second_opinion
+    assert handed(clerk, EVE, "e", 5) == [1]
+    with clerk.store.transaction():
+        assert clerk.n_suitable("Bob") == 1
+        assert clerk.n_suitable("Eve") == 0
+    now[0] += KEPT - 1
+    assert handed(clerk, EVE, "e", 5) == [1]
+    assert handed(clerk, BOB, "b", 5) == [2]
+
+
+def test_it_comes_before_what_anybody_may_answer(second_opinion):
+    clerk, _ = second_opinion
+    assert handed(clerk, BOB, "b", 1) == [2]
+    assert handed(clerk, BOB, "b", 2) == [2, 1]
+
+
+def test_it_goes_to_others_if_that_person_is_away(second_opinion):
+    clerk, now = second_opinion
+    now[0] += KEPT
+    # Never to the one whose answer is in doubt.
+    assert handed(clerk, ANN, "a", 5) == [1]
+    assert handed(clerk, EVE, "e", 5) == [2]
+    assert handed(clerk, BOB, "b", 5) == []
+
+
+def test_it_goes_to_others_if_that_person_is_not_welcome_any_more(second_opinion):
+    clerk, _ = second_opinion
+    with clerk.store.transaction():
+        clerk.note("Ann", "revoke", {"id": None, "name": "Bob"}, "r2")
+    assert handed(clerk, ANN, "a", 5) == [1]
+    assert handed(clerk, EVE, "e", 5) == [2]
+
+
+def test_two_processes_keep_it_for_the_same_person(postgresql):
+    address = postgresql.make_database()
+    stores = [Store(address, lambda: 1000.0) for _ in range(2)]
+    one, two = (Clerk(store, lambda: 1000.0, LEASE) for store in stores)
+    with stores[0].transaction():
+        one.follow()
+        one.ask(0, asked_body(0, 5) | {"for": "Bob"})
+    assert handed(two, EVE, "e", 3) == []
+    assert handed(two, BOB, "b", 3) == [0]
+    assert handed(one, BOB, "c", 3) == []
+    for store in stores:
+        store.close()

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from pairlearn.ask.question import IN_DOUBT, TO_LEARN, Question
 from pairlearn.label.interviewer import Interviewer
 from pairlearn.label.settings import DEFAULTS
 from pairlearn.label.store import Store
@@ -342,3 +343,17 @@ def test_a_model_learned_out_of_turn_is_said_to_be_wrong_where_it_was_judged(fro
     said = re.match(r"1 question has tested .*, and it got (\d+) ", shown["sentence"])
     assert shown["n_audits"] == 1
     assert int(said[1]) <= 1
+
+
+def test_a_second_opinion_names_whom_it_was_chosen_for(front):
+    """Once people are told apart; before, anybody may answer what is in doubt."""
+    room, kinds = front(120, noise="auto")
+    again, new = (Question(900, 3, 7, "learn", 7, why) for why in (IN_DOUBT, TO_LEARN))
+    room.answer_all(kinds, "Ann", 30)
+    room.settle()
+    assert "for" not in room.room._body(again, "Bob")
+    room.answer_all(kinds, "Bob", 20)
+    room.settle()
+    assert room.room._body(again, "Bob")["for"] == "Bob"
+    assert "for" not in room.room._body(again, None)
+    assert "for" not in room.room._body(new, "Bob")

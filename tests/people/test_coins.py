@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from pairlearn.engine.components.likelihood import Components
 from pairlearn.people.coin_likelihood import CoinAnswers, Look
 from pairlearn.people.coin_priors import RATES, posteriors, quantiles, shared_priors
-from pairlearn.people.coins import find_coins, interval
+from pairlearn.people.coins import find_coins, interval, likelihood_table
 from pairlearn.people.views import bent_views, blind_views
 
 
@@ -210,3 +210,22 @@ def test_a_point_and_itself_say_nothing_of_pairs_but_something_of_people():
     answers = CoinAnswers(index, np.ones(30), np.zeros(30, int), 1, np.ones(30))
     found = find_coins(answers, blind_views(1))
     assert found.r1[0] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("n", "weight"), [(0, 1.0), (7, 0.3), (61, 1.0), (500, 1.0), (40, 9.0)]
+)
+def test_the_table_of_a_person_is_the_sum_of_logarithms(n, weight):
+    """Also of so many answers, or such heavy ones, that their product would vanish."""
+    rng = np.random.default_rng(n)
+    share = rng.integers(0, 2, n).astype(float)
+    who = rng.integers(0, 2, n)
+    answers = CoinAnswers(np.zeros((n, 2), int), share, who, 2, np.full(n, weight))
+    odds = rng.normal(0, 6, n)
+    expected = np.zeros((len(RATES), len(RATES)))
+    for s, p in zip(share[who == 1], expit(odds[who == 1]), strict=True):
+        same = p * (RATES if s else 1 - RATES) ** weight
+        different = (1 - p) * (1 - RATES if s else RATES) ** weight
+        expected += np.log(same[:, None] + different)
+    table = likelihood_table(answers, odds, 1)
+    np.testing.assert_allclose(table, expected, rtol=1e-10, atol=1e-10)

@@ -28,6 +28,9 @@ __all__ = ["Clerk"]
 _LONGEST_TEXT, _LONGEST_NAME, _LONGEST_ID = 10_000, 200, 100
 # Most questions that a page may have at a time, and most groups that have names.
 _MOST, _MOST_GROUPS = 50, 1000
+# Seconds that a second opinion is kept for the person whom it was chosen for: who
+# answers asks for questions far more often, and who does not is away.
+_KEPT = 180.0
 
 
 class Clerk:
@@ -179,10 +182,19 @@ class Clerk:
         leases.extend([n for n, until in known.items() if until <= half], lease)
         found = [n for n in known if n not in held]
         missing = max(0, want - len(held))
+        found += self._take_kept(missing - len(found), lease)
         found += leases.take(
             missing - len(found), lease, lambda number: self._suits(number, who)
         )
         return [self.records.asked(number) for number in found[:missing]]
+
+    def _take_kept(self, most: int, lease: Lease) -> list[int]:
+        """Put second opinions on a page that were chosen for its person."""
+        who = lease.who
+        numbers = [n for n in self.records.chosen_for(who) if self._suits(n, who)]
+        if most <= 0 or not numbers:
+            return []
+        return self.store.leases.take_kept(numbers[:most], lease)
 
     def _lease(self, person: Person, page: str, number: int = -1) -> Lease:
         """Return a lease from now on."""
@@ -205,8 +217,13 @@ class Clerk:
 
     def n_suitable(self, who: str | None) -> int:
         """Return how many questions could be given to a person, or somewhat less."""
-        n_free = self.store.leases.n_free(self._clock())
-        return n_free - (self.records.n_unsuitable(who) if who is not None else 0)
+        leases, now = self.store.leases, self._clock()
+        n_free = leases.n_free(now)
+        if who is None:
+            return n_free
+        if self.records.chosen_for(who):
+            n_free += leases.n_kept(who, now)
+        return n_free - self.records.n_unsuitable(who)
 
     def undo(
         self, person: Person, page: str, request: str, question: int | None
@@ -352,6 +369,8 @@ class Clerk:
                 if (done.who, done.kind) != (who, kind):
                     raise _used_before()
                 return done
+        if kind == "revoke":
+            self.store.leases.keep_no_longer(str(body["name"]))
         return self._add(kind, body, who, None, request)
 
     # What the back room does.
@@ -361,7 +380,9 @@ class Clerk:
         if number in self.records.questions:
             return
         self._add("ask", body, None, number, None)
-        self.store.leases.add(number)
+        keep_for = str(body.get("for") or "")
+        until = self._clock() + _KEPT if keep_for else 0.0
+        self.store.leases.add(number, keep_for, until)
 
     def learned(self, body: dict[str, Any]) -> None:
         """Keep that a model was learned."""

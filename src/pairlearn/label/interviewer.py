@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairlearn.ask.interview import Interview
-from pairlearn.ask.question import AUDIT
+from pairlearn.ask.question import AUDIT, IN_DOUBT
 from pairlearn.ask.state import mark_of_points
 from pairlearn.ask.tables import begin_interview, encode, noise_to_learn_with
 from pairlearn.files.tables.errors import TableError
@@ -179,11 +179,11 @@ class Interviewer:
         """Choose questions."""
         hurry = n > _HURRY
         found = self._interview.next_questions(n, who, learn=False, hurry=hurry)
-        asked = [(question.number, self._body(question)) for question in found]
+        asked = [(question.number, self._body(question, who)) for question in found]
         self._send(("asked", asked, len(found) < n))
 
-    def _body(self, question: Question) -> dict[str, Any]:
-        return {
+    def _body(self, question: Question, who: str | None) -> dict[str, Any]:
+        body = {
             "left": question.left,
             "right": question.right,
             "left_id": self._ids[question.left],
@@ -192,6 +192,11 @@ class Interviewer:
             "target": question.target,
             "why": question.why,
         }
+        knows_people = self._interview.people() is not None
+        if who is not None and knows_people and question.why == IN_DOUBT:
+            # Of all who are there, this one is most likely to be right.
+            body["for"] = who
+        return body
 
     def _look(self) -> None:
         """Begin what is due, a panel or a lesson: one at a time, as it takes memory."""

@@ -3,6 +3,11 @@
 A question on a page is nobody else's until its lease has run out; then it goes to the
 next who asks. An answer that comes later still counts.
 
+A second opinion is chosen for one person, the one who is most likely to be right. Such
+a question is *kept* for that person: it has a lease with their name and no page, which
+runs out after some minutes if they do not ask for questions, and ends if their
+invitation is revoked. Then it goes to the next who asks, like all others.
+
 They are rows of the database, one per question that is open or on a page. Whoever wants
 some locks rows that are free and passes over those that another process has locked
 (SELECT ... FOR UPDATE SKIP LOCKED), so that no question goes to two pages and nobody
@@ -42,6 +47,19 @@ _THESE = (
     .order_by(_T.question)
     .with_for_update(skip_locked=True)
 )
+# What is kept for a person, or was and is free again: on no page so far.
+_KEPT = and_(_T.is_open, _T.page == "", _T.taken.is_(None))
+_KEPT_ONES = (
+    select(_T.question)
+    .where(_KEPT, _T.question.in_(_NUMBERS))
+    .where(or_(_T.who == bindparam("by"), _T.until <= _NOW))
+    .order_by(_T.question)
+    .with_for_update(skip_locked=True)
+)
+_KEPT_FOR = select(_T.question).where(_KEPT, _T.who == bindparam("by"))
+_KEPT_FOR = _KEPT_FOR.with_for_update(skip_locked=True)
+_N_KEPT = select(func.count()).select_from(LEASES)
+_N_KEPT = _N_KEPT.where(_KEPT, _T.who == bindparam("by"), _T.until > _NOW)
 _TOO_LONG = (
     select(_T.question)
     .where(_T.until > bindparam("latest"))
@@ -98,7 +116,8 @@ class Lease(NamedTuple):
     question : int
         The number of the question.
     who, page : str
-        The person and the page; empty: it has been on none.
+        The person and the page; empty: it has been on none. With a person and no page
+        it is kept for that person.
     until : float
         When it runs out, in seconds since 1970.
     taken : float or None
@@ -184,10 +203,31 @@ class Leases:
         """Return how many pages got questions since then."""
         return int(self._run(_N_PAGES, {"since": since}).scalar() or 0)
 
-    def add(self, number: int) -> None:
-        """Note a question that may be given out."""
-        free = Lease(number, "", "", 0.0, None, is_open=True)
+    def add(self, number: int, keep_for: str = "", until: float = 0.0) -> None:
+        """Note a question that may be given out, up to a time to one person alone."""
+        free = Lease(number, keep_for, "", until, None, is_open=True)
         self._fresh.append(free._asdict())
+
+    def n_kept(self, who: str, now: float) -> int:
+        """Return how many questions are kept for a person."""
+        ((found,),) = self._quick(_N_KEPT, {"by": who, "now": now})
+        return int(found)
+
+    def take_kept(self, numbers: Iterable[int], to: Lease) -> list[int]:
+        """Put questions on a page that are kept for its person; return which."""
+        values = {"numbers": list(numbers), "now": to.taken, "by": to.who}
+        if self._fresh:
+            self._send_leases()
+        found = list(self._run(_KEPT_ONES, values).scalars())
+        self._put(found, to)
+        return found
+
+    def keep_no_longer(self, who: str) -> None:
+        """Let anybody have what is kept for a person."""
+        self._send_leases()
+        found = list(self._run(_KEPT_FOR, {"by": who}).scalars())
+        if found:
+            self._run(_EXTEND, {"numbers": found, "til": 0.0})
 
     def end(self, number: int, who: str, now: float) -> None:
         """Note that somebody has answered a question."""

@@ -33,6 +33,8 @@ class Question(NamedTuple):
         Their ids.
     purpose : str
         "learn" or "audit".
+    chosen_for : str
+        Whose second opinion is asked for; empty: anybody may answer.
     """
 
     left: int
@@ -40,6 +42,7 @@ class Question(NamedTuple):
     left_id: str
     right_id: str
     purpose: str
+    chosen_for: str = ""
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -112,6 +115,8 @@ class Records:
         # another question, too, or taken back.
         self._repeated: set[int] = set()
         self._first_about: dict[tuple[int, int], int] = {}
+        # Open questions that were chosen for somebody.
+        self._chosen_for: dict[str, dict[int, None]] = {}
 
     @classmethod
     def read(cls, events: Iterable[Event]) -> Records:
@@ -147,6 +152,10 @@ class Records:
         """Return how many open questions a person has answered the pair of."""
         return sum(self.has_answered(who, number) for number in self._repeated)
 
+    def chosen_for(self, who: str) -> list[int]:
+        """Return the open questions that were chosen for a person, in order."""
+        return list(self._chosen_for.get(who, ()))
+
     def has_judged(self, who: str, row: int) -> bool:
         """Tell whether a person has ever answered about a point."""
         return row in self._rows.get(who, ())
@@ -181,8 +190,9 @@ class Records:
             str(body["left_id"]),
             str(body["right_id"]),
             str(body["purpose"]),
+            str(body.get("for") or ""),
         )
-        self.open[number] = None
+        self._open(number)
         first = self._first_about.setdefault(self.questions[number].pair, number)
         if first != number:
             self._repeated |= {number, first} & self.open.keys()
@@ -191,8 +201,7 @@ class Records:
         number, said, who = _number(event), int(event.body["said"]), event.who or ""
         question = self.questions[number]
         if event.kind == "answer":
-            self.open.pop(number, None)
-            self._repeated.discard(number)
+            self._close(number)
             self.first[number] = event.number
         self.items[event.number] = Item(
             event.number,
@@ -216,7 +225,7 @@ class Records:
         who = item.who or ""
         if self.first.get(number) == item.number:
             del self.first[number]
-            self.open[number] = None
+            self._open(number)
             self._repeated.add(number)
         self.counts[item.said or 0] -= 1
         del self._of_person[who][number]
@@ -225,9 +234,21 @@ class Records:
 
     def _withdraw(self, event: Event) -> None:
         number = _number(event)
+        self._close(number)
+        self.withdrawn.add(number)
+
+    def _open(self, number: int) -> None:
+        self.open[number] = None
+        who = self.questions[number].chosen_for
+        if who:
+            self._chosen_for.setdefault(who, {})[number] = None
+
+    def _close(self, number: int) -> None:
         self.open.pop(number, None)
         self._repeated.discard(number)
-        self.withdrawn.add(number)
+        if number in self.questions:
+            who = self.questions[number].chosen_for
+            self._chosen_for.get(who, {}).pop(number, None)
 
     def _comment(self, event: Event) -> None:
         number, who = _number(event), str(event.body.get("to", event.who or ""))

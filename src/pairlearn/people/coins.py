@@ -85,6 +85,8 @@ _OTHER = 0.3
 _STARTS = (0.8, 0.95)
 # By how much intervals are stretched at least, as p is never quite right.
 _ALLOWANCE = 1.15
+# So many terms of weight 1 have a product far above the smallest number.
+_FACTORS = 60
 # So many groups of people are moved in turns, unless they move little.
 _TURNS = 8
 
@@ -118,7 +120,7 @@ class Coins:
 
     @property
     def at_chance(self) -> Bools:
-        """Whose answers most likely tell next to nothing about the pairs."""
+        """Whose answers more likely than not tell next to nothing about the pairs."""
         return self._chance(np.abs(_DIFFERENCE) < _NEXT_TO_NOTHING) > _LIKELY
 
     @property
@@ -137,7 +139,7 @@ class Coins:
 
 # r1 - r0 at all cells; a person for whom it is near 0 answers at random.
 _DIFFERENCE = RATES[:, None] + RATES - 1
-_NEXT_TO_NOTHING, _LIKELY, _ALMOST_CERTAIN = 0.25, 0.75, 0.95
+_NEXT_TO_NOTHING, _LIKELY, _ALMOST_CERTAIN = 0.25, 0.5, 0.95
 
 
 def find_coins(
@@ -252,21 +254,30 @@ def _settle(look: Look, coins: Floats) -> _End:
 
 
 def likelihood_table(answers: CoinAnswers, odds: Floats, person: int) -> Floats:
-    """Return log L of a person's coins at all cells."""
+    """Return log L of a person's coins at all cells.
+
+    Terms are multiplied before the logarithm is taken, as many as cannot vanish: none
+    is less than the smallest rate to the power of its weight.
+    """
     own = np.flatnonzero(answers.person == person)
-    chance = expit(odds)
+    chance, weight = expit(odds[own]), answers.weight[own]
+    share = answers.share[own]
     table = np.zeros((len(RATES), len(RATES)))
-    for rows in np.array_split(own, max(1, len(own) // 200)):
-        table += _terms(chance[rows], answers.share[rows], answers.weight[rows])
+    heaviest = max(1.0, float(weight.max(initial=0.0)))
+    step = max(1, int(_FACTORS / heaviest))
+    for begin in range(0, len(own), step):
+        rows = slice(begin, begin + step)
+        table += np.log(_product(chance[rows], share[rows], weight[rows]))
     return table
 
 
-def _terms(chance: Floats, share: Floats, weight: Floats) -> Floats:
+def _product(chance: Floats, share: Floats, weight: Floats) -> Floats:
+    """Return the product of some terms of L at all cells."""
     r1 = share[:, None] * RATES + (1 - share[:, None]) * (1 - RATES)
     q0 = share[:, None] * (1 - RATES) + (1 - share[:, None]) * RATES
     same = chance[:, None] * r1 ** weight[:, None]
     different = (1 - chance[:, None]) * q0 ** weight[:, None]
-    return np.asarray(np.log(same[:, :, None] + different[:, None, :]).sum(axis=0))
+    return np.asarray(np.prod(same[:, :, None] + different[:, None, :], axis=0))
 
 
 def _at(answers: CoinAnswers, odds: Floats, coins: Floats) -> Floats:
