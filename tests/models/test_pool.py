@@ -130,3 +130,20 @@ def test_wrong_parameters_are_refused(wrong, message):
     X = np.random.default_rng(0).normal(size=(6, 2))
     with pytest.raises(ValueError, match=message):
         PoolClassifier(**wrong).fit(Pairs(X, [(0, 1), (2, 3)]), [1, -1])
+
+
+def test_straight_models_have_smaller_weights_where_answers_are_wrong():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    pairs = Pairs(X, [(0, k) for k in range(1, 20)])
+    scales = {}
+    for noise in (None, 0.03, 0.09):
+        model = PoolClassifier(noise=noise, random_state=0)
+        model.fit(pairs, pairs.answers(y), unlabeled=X)
+        for member in model._ensemble.members:
+            name = member.feature_map.kernel.name
+            scales.setdefault(name, []).append(float(member.scales[0]))
+    # Two views of each noise; bent models are as they were.
+    assert scales["linear"] == pytest.approx([8, 8, 4, 4, 2, 2])
+    assert set(scales["rbf"]) == {16.0}

@@ -19,7 +19,9 @@ r"""Learning from few answers, some of them wrong, with the help of the other po
    the squares of what was spread, and tau = 100 / (10 + number of asked points). While
    answers are few the model repeats what neighbours say; as they become more, they
    outvote it, and a model that is straight where classes are separated by planes is not
-   bent by neighbours. Probabilities of the kernels are averaged with weights
+   bent by neighbours. Where answers are wrong at a rate e, s is smaller for straight
+   models, by 1 / (1 + e / 0.03): with as many columns as answers, large weights would
+   follow the wrong ones. Probabilities of the kernels are averaged with weights
    proportional to exp(-J / 3), J the value of the minimum: where classes are not
    separated by planes, straight models count little.
 """
@@ -62,6 +64,8 @@ _PULL, _SOFTENED = 100.0, 10.0
 _INTERCEPT_SCALE = 10.0
 # How much the objective of a kernel may be above the lowest to get 1 / e of its share.
 _TEMPERATURE = 3.0
+# At this rate of wrong answers the weights of straight models are kept half as large.
+_HALF_AS_LARGE = 0.03
 # So much of the prior of an asked point is shared out to all classes alike.
 _DOUBT = 0.06
 _MOST_POINTS = 1500
@@ -327,7 +331,7 @@ class PoolClassifier(AveragedClassifier):
             if n_classes > 2:
                 self.classes_ = np.arange(n_classes)
         asked, belief = beliefs.points, beliefs.probability[:, :n_classes]
-        found = _fit_ensemble(pool, asked, belief)
+        found = _fit_ensemble(pool, asked, belief, self.noise_)
         self._ensemble, probability, self.n_iter_ = found
         self._order = np.arange(n_classes)
         self.assignment_: Assignment | None = None
@@ -335,9 +339,14 @@ class PoolClassifier(AveragedClassifier):
 
 
 def _fit_ensemble(
-    pool: Pool, asked: Ints, belief: Floats
+    pool: Pool, asked: Ints, belief: Floats, noise: float
 ) -> tuple[Ensemble, Floats, int]:
     """Return the average of models, what it says of the pool, and iterations."""
+    calm = 1 / (1 + noise / _HALF_AS_LARGE)
+    spaces = [
+        space._replace(scale=space.scale * calm) if space.is_straight else space
+        for space in pool.spaces
+    ]
     n_classes = belief.shape[1]
     spread = pool.spread(asked, belief) ** 2
     spread /= spread.sum(axis=1, keepdims=True)
@@ -346,12 +355,12 @@ def _fit_ensemble(
     entropy = -(belief * np.log(np.maximum(belief, 1e-12))).sum(axis=1)
     sure = np.maximum(belief.sum(axis=1) - entropy / np.log(n_classes), 0.0)
     np.add.at(target, asked, sure[:, None] * belief)
-    fits = [_fit_softmax(space, target) for space in pool.spaces]
+    fits = [_fit_softmax(space, target) for space in spaces]
     value = np.array([value for _, value, _ in fits])
     share = np.exp((value.min(initial=np.inf) - value) / _TEMPERATURE)
     share /= share.sum() if len(share) else 1.0
     members, mean = [], np.zeros((pool.n_points, n_classes))
-    for space, (weights, _, _), part in zip(pool.spaces, fits, share, strict=True):
+    for space, (weights, _, _), part in zip(spaces, fits, share, strict=True):
         mean += part * probabilities(score(space.features, weights))[:, 0]
         one = np.ones(1)
         scale, parts = space.scale * one, part * one

@@ -68,6 +68,11 @@ class Space(NamedTuple):
     features: Floats
     scale: float
 
+    @property
+    def is_straight(self) -> bool:
+        """Whether scores are linear in the columns, as the view shows them."""
+        return self.feature_map.kernel.name == "linear"
+
 
 def common_view(X: PointsLike, seed: int = 0) -> ColumnView:
     """Return a view of columns in which distances make sense.
