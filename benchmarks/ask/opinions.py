@@ -1,10 +1,11 @@
 """Second opinions: by what they settle and of whom, at random, or never.
 
 ``python -m benchmarks.ask.opinions`` lets a crowd of five, of whom one answers at
-random, answer 300 questions of an interview about tables of the paper (PAIRLEARN_DATA),
-and prints the error of the model on other points. All three ways learn from what each
-person's answers are worth; a fourth column takes all people alike, as before. Every
-trial goes into ``benchmarks/results/ask-opinions.jsonl`` at once and is not run again.
+random, answer 98 or 300 questions of an interview about tables of the paper
+(PAIRLEARN_DATA), and prints the error of the model on other points. All three ways
+learn from what each person's answers are worth; a fourth column takes all people alike,
+as before. Every trial goes into ``benchmarks/results/ask-opinions.jsonl`` at once and
+is not run again.
 """
 
 from __future__ import annotations
@@ -28,11 +29,15 @@ from pairlearn.reproduce.sample import generator
 
 PATH = RESULTS / "ask-opinions.jsonl"
 SETS = ("banana", "phoneme", "waveform", "magic")
-QUESTIONS, TRIALS = 300, 3
+TRIALS = 3
 ACCURACY = {"Ann": 0.98, "Ben": 0.9, "Cy": 0.75, "Dan": 0.6, "Eve": 0.5}
-# Answers at which a model is learned: an interview learns more often, and these runs
-# would take many hours.
-LESSONS = (20, 35, 50, 75, 100, 150, 200, 250)
+# How many questions are asked, and after how many answers a model is learned: an
+# interview learns more often, and these runs would take many hours. Up to 99 answers
+# the model for few answers learns, and then the one for many.
+LESSONS = {
+    98: (20, 35, 50, 65, 80),
+    300: (20, 35, 50, 75, 100, 150, 200, 250),
+}
 
 
 class NoSecondOpinions(Interview):
@@ -74,8 +79,8 @@ def run(key: Key) -> Results:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         interview = kind(task.X, audits=0, overlap=overlap, random_state=key.seed)
-        for n_answers in range(QUESTIONS):
-            if n_answers in LESSONS:
+        for n_answers in range(key.m):
+            if n_answers in LESSONS[key.m]:
                 interview.learn()
             who = names[rng.randint(len(names))]
             question = interview.next_question(who, learn=False)
@@ -96,59 +101,78 @@ def run(key: Key) -> Results:
     return found
 
 
-def write(trials: dict[Key, Results]) -> None:
-    """Write the table of the trials that there are for all methods."""
-    rows, means, most = [], [], 0
+def errors(trials: dict[Key, Results], method: str, name: str, m: int) -> dict:
+    """Return what became of each seed."""
+    keys = [Key("opinions", method, name, m, k) for k in range(TRIALS)]
+    return {key.seed: trials[key] for key in keys if key in trials}
+
+
+def shown(values: list[float]) -> str:
+    """Return a mean with its standard error, in points of per cent."""
+    mean = f"{np.mean(values):.1%}"
+    if len(values) < 2:
+        return mean
+    return f"{mean} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.1%}"
+
+
+def section(trials: dict[Key, Results], m: int) -> list[str]:
+    """Return the table of one number of questions, and how the first two compare."""
+    rows, means, every = [], [], []
     for name in SETS:
         cells, mean = [name], []
         for method in METHODS:
-            keys = [Key("opinions", method, name, QUESTIONS, k) for k in range(TRIALS)]
-            found = [trials[key] for key in keys if key in trials]
-            most = max(most, len(found))
+            found = list(errors(trials, method, name, m).values())
             if not found:
                 cells.append("-")
                 continue
-            error = np.array([each["error"] for each in found])
+            wrong = [each["error"] for each in found]
             again = np.mean([each["again"] for each in found])
-            spread = ""
-            if len(error) > 1:
-                spread = f" ± {error.std(ddof=1) / np.sqrt(len(error)):.1%}"
-            mean.append(error.mean())
-            cells.append(f"{error.mean():.1%}{spread} ({again:.0f})")
+            mean.append(np.mean(wrong))
+            cells.append(f"{shown(wrong)} ({again:.0f}) [{len(found)}]")
         rows.append(cells)
         if len(mean) == len(METHODS):
             means.append(mean)
+        ours, never = (errors(trials, each, name, m) for each in ("gain", "never"))
+        every += [ours[k]["error"] - never[k]["error"] for k in ours if k in never]
     if means:
         whole = f"mean of {len(means)} tables that have all"
         rows.append([whole, *(f"{value:.1%}" for value in np.mean(means, axis=0))])
+    parts = [f"## {m} questions", table(["table", *WORDS.values()], rows)]
+    at = ", ".join(str(n) for n in LESSONS[m])
+    parts.append(f"A model was learned at {at} and {m} answers.")
+    if every:
+        parts.append(
+            "By gain minus never, over the same points and people: "
+            f"{shown(every)} in {len(every)} interviews."
+        )
+    return parts
+
+
+def write(trials: dict[Key, Results]) -> None:
+    """Write the tables of the trials that there are."""
     named = dict.fromkeys(ACCURACY, 0)
     told = [each["spammers"] for each in trials.values() if "spammers" in each]
     for names in told:
         for name in names:
             named[name] += 1
-    publish(
-        "ask_opinions",
-        "Second opinions, in an interview with five people",
-        [
-            (f"{QUESTIONS} questions, answered by five people in random order who are "
-            f"right in {', '.join(f'{a:.0%}' for a in ACCURACY.values())} of the "
-            "cases: the last one answers at random. Error on other points, with its "
-            "standard error where there are several trials, and in parentheses how "
-            "many questions asked about a pair, "
-            "or a point in doubt, again."),
-            table(["table", *(WORDS[m] for m in METHODS)], rows),
-            "Told to answer at random at the end, of "
-            f"{len(told)} interviews that tell people apart: "
-            + ", ".join(f"{name} ({ACCURACY[name]:.0%} right) in {n}" for name, n
-                        in named.items()) + ".",
-            ("A model was learned at 20, 35, 50, 75, 100, 150, 200, 250 and 300 "
-            "answers; an interview learns more often."),
-            (f"Trials per table: up to {most}. Where there is one, there is no "
-            "standard error, and the table does not show which of the first three is "
-            "best."),
-            machine("numpy", "scipy", "scikit-learn"),
-        ],
-    )  # fmt: skip
+    who = ", ".join(f"{k} ({ACCURACY[k]:.0%} right) in {n}" for k, n in named.items())
+    accuracies = ", ".join(f"{a:.0%}" for a in ACCURACY.values())
+    about = (
+        "Questions answered by five people in random order who are right in "
+        f"{accuracies} of the cases: the last one answers at random. Error on other "
+        "points, with its standard error where there are several trials; in "
+        "parentheses how many questions asked about a pair, or a point in doubt, "
+        "again, and in brackets the number of trials."
+    )
+    parts = [about]
+    for m in LESSONS:
+        parts += section(trials, m)
+    parts.append(
+        "Told to answer at random at the end, of "
+        f"{len(told)} interviews that tell people apart: {who}."
+    )
+    parts.append(machine("numpy", "scipy", "scikit-learn"))
+    publish("ask_opinions", "Second opinions, in an interview with five people", parts)
 
 
 def main() -> None:
@@ -156,12 +180,16 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.ask.opinions")
     parser.add_argument("--datasets", nargs="+", choices=SETS, default=SETS)
     parser.add_argument("--trials", type=int, default=TRIALS)
+    parser.add_argument("--questions", type=int, nargs="+", default=list(LESSONS))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--table-only", action="store_true")
     options = parser.parse_args()
     if not options.table_only:
-        every = product(range(options.trials), options.datasets, METHODS)
-        for k, name, method in every:
-            key = Key("opinions", method, name, QUESTIONS, k)
+        every = product(
+            options.questions, range(options.trials), options.datasets, options.methods
+        )
+        for m, k, name, method in every:
+            key = Key("opinions", method, name, m, k)
             if key in record.read(PATH):
                 continue
             found = run(key)

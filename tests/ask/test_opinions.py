@@ -83,6 +83,20 @@ def test_a_second_opinion_goes_to_who_is_most_likely_right():
     assert best("Ada", closed={4, 5, 7}) is None
 
 
+def test_nobody_is_asked_again_of_whom_too_little_is_known():
+    found, outlook = doubts()
+    for n_answers in (Worth.ENOUGH - 1, Worth.ENOUGH):
+        rows = tuple(
+            replace(row, n_answers=n_answers) if row.name == "Ada" else row
+            for row in CROWD
+        )
+        worth = Worth(PeopleRates(rows))
+        answer = found.best("Ada", worth, EVERYBODY, outlook, ())
+        assert (answer is not None) == worth.is_known("Ada")
+    assert worth.is_known("Ada")
+    assert not worth.is_known("Nobody knows")
+
+
 def test_of_what_is_answered_the_most_open_pairs_are_kept():
     index = np.arange(80).reshape(40, 2)
     who = ["Ada", "Bob"] * 20
@@ -131,7 +145,7 @@ def crowd():
     X, y = make(500, gap=4.0)
     accuracy = {"Ada": 1.0, "Bob": 0.95, "Cy": 0.9, "Eve": 0.5}
     interview = quick(X, audits=0.1, overlap=0.15, random_state=0)
-    asked = ask_crowd(interview, y, 150, accuracy, lessons=(40, 80, 110))
+    asked = ask_crowd(interview, y, 150, accuracy, seed=1, lessons=(40, 80, 110))
     interview.learn()
     return X, y, interview, asked
 
@@ -157,6 +171,15 @@ def test_pairs_in_doubt_are_asked_again_of_others_who_are_good(crowd):
     assert again
     assert all(before != who for before, who in again)
     assert "Eve" not in {who for _, who in again}
+
+
+@pytest.mark.parametrize("margin", [0.0, np.inf])
+def test_a_second_opinion_must_be_worth_more_by_a_margin(crowd, margin, monkeypatch):
+    X, _, interview, _ = crowd
+    monkeypatch.setattr("pairlearn.ask.choosing.MARGIN", margin)
+    again = resume(X, interview.state())
+    asked = [again.next_question("Ada", learn=False) for _ in range(8)]
+    assert any(question.why == IN_DOUBT for question in asked) == (margin == 0)
 
 
 def test_an_interview_with_people_goes_on_from_its_state(crowd):

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairlearn.ask.doubts import who_is_active
+from pairlearn.ask.doubts import MARGIN, who_is_active
 from pairlearn.ask.gain import answer_weight, gain
 from pairlearn.ask.knowing import KNOWN, Knowledge, Notes
 from pairlearn.ask.outlook import NoCandidateLeftError, Outlook
@@ -190,7 +190,7 @@ class Chooser:
         worth: Worth,
         who: str,
     ) -> tuple[int, int, str] | None:
-        """Return a pair to ask somebody about again, if that settles more.
+        """Return a pair to ask somebody about again, if that settles clearly more.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class Chooser:
                 np.array([pi]), np.array([b]), worth.rates(who), doubts.n_classes
             )
             moments = outlook.moments(np.array([place]))
-            if gain(*moments, weight)[0] >= best[1]:
+            if MARGIN * gain(*moments, weight)[0] >= best[1]:
                 return None
         partner, target = doubts.rows[best[0]].tolist()
         return target, partner, IN_DOUBT

@@ -3,8 +3,11 @@
 A second opinion is given to the person who is most likely to be right: of those who
 answer at present and have not answered the pair, one whose balanced accuracy,
 (r1 + 1 - r0) / 2, is about as high as the best one's. What it is worth is in
-:mod:`pairlearn.ask.gain`; it is asked for if it is worth more than an answer of the
-same person about a new pair.
+:mod:`pairlearn.ask.gain`; it is asked for if it is worth clearly more, by a half, than
+an answer of the same person about a new pair, and never of somebody of whom too little
+is known. The pair to be asked again is the best of many, and what a second opinion is
+worth rests on estimates, so the best one seems better than it is; a new pair also shows
+what no model knows of yet.
 """
 
 from __future__ import annotations
@@ -26,10 +29,12 @@ if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
     from pairlearn.trust.beliefs import Beliefs
 
-__all__ = ["Doubts", "who_is_active"]
+__all__ = ["MARGIN", "Doubts", "who_is_active"]
 
 # So many pairs are looked at, and none that so many people have answered.
 _MOST, _ANSWERS = 200, 3
+# By which factor a second opinion must be worth more than an answer about a new pair.
+MARGIN = 1.5
 # Who is among the last so many answers is there to be asked.
 _LATELY = 50
 
@@ -129,7 +134,7 @@ class Doubts:
         tuple of int and float, or None
         """
         better = worth.better(who, [name for name in active if name != who])
-        if better is None:
+        if better is None or not worth.is_known(who):
             return None
         # Whoever is better has answered it already.
         may = [

@@ -181,6 +181,8 @@ class Worth:
 
     # Whose balanced accuracy is lower than the best one's by no more is about as good.
     NEARLY = 0.05
+    # With fewer answers, what is thought of a person is mostly what is thought of all.
+    ENOUGH = 15
 
     def __init__(self, people: PeopleRates) -> None:
         self.people = people
@@ -188,11 +190,16 @@ class Worth:
             None if row.name == UNNAMED else row.name: (row.r1, row.r0)
             for row in people
         }
+        self._known = {row.name for row in people if row.n_answers >= self.ENOUGH}
         self._mean = people.mean_rates
 
     def rates(self, who: str | None) -> Rates:
         """Return (r1, r0) of a person; of one who is not known, the mean of all."""
         return self._rates.get(who, self._mean)
+
+    def is_known(self, who: str) -> bool:
+        """Tell whether a person has given so many answers that they can be judged."""
+        return who in self._known
 
     def accuracy(self, who: str | None) -> float | None:
         """Return the balanced accuracy of a person, None if it is not known."""
