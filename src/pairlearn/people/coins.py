@@ -120,7 +120,7 @@ class Coins:
 
     @property
     def at_chance(self) -> Bools:
-        """Whose answers most likely tell next to nothing about the pairs."""
+        """Whose answers more likely than not tell next to nothing about the pairs."""
         return self._chance(np.abs(_DIFFERENCE) < _NEXT_TO_NOTHING) > _LIKELY
 
     @property
@@ -139,7 +139,7 @@ class Coins:
 
 # r1 - r0 at all cells; a person for whom it is near 0 answers at random.
 _DIFFERENCE = RATES[:, None] + RATES - 1
-_NEXT_TO_NOTHING, _LIKELY, _ALMOST_CERTAIN = 0.25, 0.75, 0.95
+_NEXT_TO_NOTHING, _LIKELY, _ALMOST_CERTAIN = 0.25, 0.5, 0.95
 
 
 def find_coins(
