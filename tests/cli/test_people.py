@@ -59,6 +59,9 @@ def test_the_page_has_a_section(tables, tmp_path):
     text = words(section(page.read_text(), "people"))
     assert "3 people gave 269 answers about 170 pairs" in text
     assert re.search(r"ann\s*bob\s*56\s*100%\s*1.00", text)
+    rate = r"\s*\d+% \(\d+ to \d+\)"
+    for name in ("ann", "bob", "eve"):
+        assert re.search(name + 2 * rate, text)
     assert "eve agrees with others hardly more often than by chance" in text
     assert "That people agree does not mean that they are right." in text
 

@@ -80,6 +80,11 @@ class PersonRates:
         """Whether the answers seem to be turned round."""
         return self.verdict == ADVERSE
 
+    @property
+    def remark(self) -> str:
+        """What the owner should know of the person, or nothing."""
+        return _WORDS[self.verdict]
+
     def __str__(self) -> str:
         low, high = (1 - self.r0_interval[1], 1 - self.r0_interval[0])
         return (
@@ -213,7 +218,7 @@ def _cells(row: PersonRates) -> tuple[str, ...]:
         rate(row.r1, *row.r1_interval),
         rate(1 - row.r0, 1 - high, 1 - low),
         f"{row.tells:.0%}",
-        _WORDS.get(row.verdict, ""),
+        row.remark,
     )
 
 

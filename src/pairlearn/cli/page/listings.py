@@ -167,10 +167,34 @@ def people(scored: ScoredPoints) -> Html:
         persons=table(head, rows),
         n_persons=len(report.persons),
         n_shown=len(persons),
+        rates=_rates(scored.summary, {person.name for person in persons}),
         couples=shown,
         notes=bullets(notes) if notes else "",
         settle=fill("to settle", n_split=n_split) if n_split else "",
     )
+
+
+def _rates(summary: FitSummary, names: set[str]) -> Html:
+    """Return how often people are right, where the model has found it."""
+    found = getattr(summary.model[-1], "people_", None)
+    if found is None:
+        return Html("")
+
+    def rate(value: float, low: float, high: float) -> str:
+        return f"{value:.0%} ({100 * low:.0f} to {100 * high:.0f})"
+
+    rows = [
+        (
+            row.name,
+            rate(row.r1, *row.r1_interval),
+            rate(1 - row.r0, 1 - row.r0_interval[1], 1 - row.r0_interval[0]),
+            row.remark,
+        )
+        for row in found
+        if row.name in names
+    ]
+    head = ("person", "right if same", "right if different", "remark")
+    return fill("rates", table=table(head, rows, words=(0, 3)))
 
 
 def _kappa(value: float) -> str:
