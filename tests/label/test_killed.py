@@ -37,7 +37,7 @@ def test_what_was_acknowledged_is_there_once(tmp_path, n_kills):
 def test_two_processes_of_which_one_is_killed_and_a_database_that_restarts(
     tmp_path, postgresql
 ):
-    found = asyncio.run(answer_at_two(tmp_path, postgresql, n_clients=10))
+    found = asyncio.run(answer_at_two(tmp_path, postgresql, n_clients=20))
     assert found.n_kills == 1
     assert not found.errors
     problems, n_answers = find_lost_and_doubled(found.answers, found.clients)
