@@ -34,6 +34,7 @@ def arguments() -> argparse.Namespace:
     add("--methods", nargs="+", choices=names, default=names, metavar="METHOD")
     add("--datasets", nargs="+", choices=DATASETS, default=ORDER, metavar="SET")
     add("--trials", type=int, default=TRIALS, help=f"seeds 0, 1, ... ({TRIALS})")
+    add("--first", type=int, default=0, help="the first of these seeds to run (0)")
     add("--jobs", type=int, default=1, help="trials at a time (1)")
     add("--fresh", action="store_true", help="forget the trials asked for; run again")
     add("--table-only", action="store_true", help="run nothing; write the table")
@@ -55,9 +56,8 @@ def main() -> None:
     if not options.table_only:
         if not os.environ.get("PAIRLEARN_DATA"):
             raise SystemExit("set PAIRLEARN_DATA to the folder with the data files")
-        every = product(
-            range(options.trials), options.datasets, CROWDS, options.methods
-        )
+        seeds = range(options.first, options.trials)
+        every = product(seeds, options.datasets, CROWDS, options.methods)
         keys = [Key("people", method, name, n, k) for k, name, n, method in every]
         record.repair(PATH)
         if options.fresh:
