@@ -259,6 +259,16 @@ def fitting(n_points: int) -> list[str]:
     return ["## Fit", about, table(head, [row])]
 
 
+def others() -> str:
+    """Say how busy the machine was with other work."""
+    load = os.getloadavg()[0]
+    return (
+        f"{load:.1f} other processes were running when it began, on average over a "
+        "minute: figures of a machine that is not idle are too low, by seconds and, "
+        "since cores share their memory, by seconds of the processor, too."
+    )
+
+
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -266,7 +276,8 @@ def main() -> None:
     small = parser.parse_args().small
     share = 50 if small else 1
     names = list(DATASETS)[: 1 if small else None]
-    parts = [machine("numpy", "scikit-learn", "numba", "pyarrow")]
+    parts = [machine("numpy", "scikit-learn", "numba", "pyarrow"), others()]
+    print("\n\n".join(parts), flush=True)
     steps = [
         lambda: scoring(40_000 // share),
         lambda: fitting(200_000 // share),

@@ -101,7 +101,7 @@ def test_demo_writes_its_figure_and_nothing_else(tmp_path):
 
 @pytest.mark.parametrize(
     ("out", "code", "message"),
-    [("no/such/a.png", 1, "no folder"), ("a.foo", 2, "must end in one of .png")],
+    [("no/such/a.png", 1, "no folder"), ("a.foo", 2, "must end in .png")],
 )
 def test_demo_that_cannot_write(tmp_path, monkeypatch, capsys, out, code, message):
     monkeypatch.chdir(tmp_path)

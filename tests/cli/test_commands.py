@@ -100,7 +100,7 @@ class TestFit:
             (["--id", "nix"], "no such column"),
             (["--id", "id", "--first-row", "1"], "not both"),
             (["--left", "left"], "both --left and --right"),
-            (["--report", "page.txt"], "must end in one of .html"),
+            (["--report", "page.txt"], "must end in .html"),
             (["--holdout", "0.9"], "holdout"),
         ],
     )

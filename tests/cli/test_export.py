@@ -74,4 +74,4 @@ def test_other_endings_are_refused(made, tmp_path):
     folder, *_ = made
     done = call("export", folder / "model.skops", tmp_path / "model.pkl")
     assert done.exit_code == 2
-    assert ".onnx, .skops, .joblib" in done.output
+    assert ".onnx, .skops or .joblib" in done.output

@@ -63,11 +63,12 @@ def test_a_table_of_texts_alone_gives_a_good_model(tickets):
 
 def test_words_are_told_by_fit_explain_and_the_report(tickets):
     folder, _, said = tickets
-    assert "Words of A: text: " in said
+    assert "Words of A in text: " in said
     told = run("explain", folder / "m.skops")
-    assert "text: password" in told
+    assert "Words of text, with the share" in told
+    assert " password (" in told
     anew = run("explain", folder / "m.skops", folder / "points.csv")
-    assert "text: refund" in anew
+    assert " refund (" in anew
     page = (folder / "r.html").read_text()
     assert "The words of each group" in page
     assert "text: refund" in page
@@ -102,6 +103,9 @@ def test_answers_that_no_text_explains_are_called_so(tmp_path):
     said = run("fit", points, pairs, "-o", tmp_path / "m.skops")
     first = said.splitlines()[0]
     assert "learned nothing" in first or "better than chance" in first
+    assert "160, 1 column\n" in "\n".join(map(str.rstrip, said.splitlines()))
+    quiet = run("fit", points, pairs, "-o", tmp_path / "m.skops", "--quiet")
+    assert quiet.splitlines()[0] == first
 
 
 def test_the_page_learns_from_texts(tickets):

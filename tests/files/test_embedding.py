@@ -26,6 +26,8 @@ def sizes(images):
     return [[image.width, image.height, np.asarray(image).mean()] for image in images]
 def wrong(items):
     return np.zeros((1, 1, 1))
+def fails(items):
+    raise RuntimeError("no memory")
 def stops(items):
     calls.append(len(items))
     if len(calls) == 3:
@@ -122,6 +124,7 @@ class TestFunctions:
         [
             ("wrong", "must return an array with one row for each"),
             ("nothing", "has no function nothing"),
+            ("fails", r"failed with RuntimeError: no memory \(mine_.*py, line \d+\)"),
         ],
     )
     def test_functions_that_do_not_fit_are_refused(self, mine, called, message):
@@ -131,6 +134,12 @@ class TestFunctions:
     def test_a_module_that_is_not_there_is_named(self, mine):  # noqa: ARG002
         with pytest.raises(TableError, match="no_such_module cannot be imported"):
             load_embedder("no_such_module:f", named_by_user=True)
+
+    def test_a_module_that_cannot_be_loaded_is_named(self, mine, tmp_path):  # noqa: ARG002
+        (tmp_path / "broken_module.py").write_text("1 / 0")
+        why = r"cannot be .* \(broken_module.py, line 1"
+        with pytest.raises(TableError, match=why):
+            load_embedder("broken_module:f", named_by_user=True)
 
     def test_a_table_without_texts_is_refused(self, mine, tmp_path):
         (tmp_path / "p.csv").write_text("id,x\na,1\nb,2\n")

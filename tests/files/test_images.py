@@ -268,3 +268,16 @@ def test_endings():
     assert [is_readable_name(name) for name in ("a.PNG", "b.tar", "c.svg", "png")] == [
         True, False, False, False,
     ]  # fmt: skip
+
+
+def test_paths_of_images_that_are_not_there_are_told_so(tmp_path):
+    frame = pd.DataFrame({"id": range(9), "x": range(9)})
+    frame["photo"] = [f"lost/{k}.png" for k in range(9)]
+    frame.to_csv(tmp_path / "points.csv", index=False)
+    (photo,) = (
+        each
+        for each in read_points(tmp_path / "points.csv").columns
+        if each.name == "photo"
+    )
+    assert photo.kind == "left out"
+    assert "its cells name images, such as 'lost/0.png', and there are no" in photo.note

@@ -94,6 +94,14 @@ class TestNpy:
         assert refused > 50
 
 
+@pytest.mark.parametrize(("write", "ending"), [(np.save, "npy"), (np.savez, "npz")])
+def test_arrays_without_the_ids_of_the_pairs_say_what_to_do(write, ending, tmp_path):
+    write(tmp_path / f"x.{ending}", X)
+    (tmp_path / "pairs.csv").write_text("left,right,answer\na,b,same\n")
+    with pytest.raises(TableError, match="beside an array 'id' of one text for each"):
+        read_answers(tmp_path / f"x.{ending}", tmp_path / "pairs.csv")
+
+
 class TestNpz:
     def test_arrays_are_columns_and_ids_are_known(self, tmp_path):
         ids = np.array([f"p{k}" for k in range(12)])
@@ -114,6 +122,7 @@ class TestNpz:
             ({"a": X, "b": X[:5]}, "arrays of different lengths"),
             ({"a": X[0]}, "no array of points"),
             ({"a": np.array([None, {}])}, "Python objects"),
+            ({"a": X, "id": np.array(["p", "q"])}, "ids are one text for each point"),
         ],
     )
     def test_others_are_refused(self, arrays, message, tmp_path):

@@ -129,13 +129,14 @@ def fit(
     """Learn a model from a table of points and answers about pairs of them.
 
     Answers may be same/different, yes/no, true/false, must-link/cannot-link,
-    1/-1 or 1/0. The model does not learn from unsure answers, but they count
-    in its error: as wrong for the upper end of the interval. If a pair was
-    answered several times, the mean of its answers counts. Columns may hold
-    numbers, dates or categories, and cells may be missing. Some pairs are kept
-    aside to measure the error of the model, without a single class label. For
-    answers to questions of `pairlearn ask`, the audits among them do that:
-    nothing is learned from rows whose column purpose says audit.
+    1/-1 or 1/0, or such words in other languages. The model does not learn
+    from unsure answers, but they count in its error: as wrong for the upper
+    end of the interval. If a pair was answered several times, the mean of its
+    answers counts. Columns may hold numbers, dates, categories, free text or
+    paths of images, and cells may be missing. Some pairs are kept aside to
+    measure the error of the model, without a single class label. For answers
+    to questions of `pairlearn ask`, the audits among them do that: nothing is
+    learned from rows whose column purpose says audit.
 
     Example:
 
@@ -143,7 +144,13 @@ def fit(
     """
     with reporting_errors() as written:
         from pairlearn.cli.outputs import check_output, write_model
-        from pairlearn.cli.show import Progress, show_fit, show_notes, show_written
+        from pairlearn.cli.show import (
+            Progress,
+            show_first,
+            show_fit,
+            show_notes,
+            show_written,
+        )
 
         read = (points, *pairs, *reading["key"])
         read += () if labels is None else (labels,)
@@ -191,6 +198,7 @@ def fit(
             write_model(summary, about, out, report)
             written += [out] if report is None else [out, report]
         if quiet:
+            show_first(summary, error=True)
             show_notes(summary.notes, error=True)
             return
         show_fit(summary, out)

@@ -16,6 +16,7 @@ from pairlearn.cli.naming import (
     names_as_before,
     rename,
 )
+from pairlearn.files.tables.cells import shown
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.stored import stored_names
 from pairlearn.trust.assignment import match_classes
@@ -176,6 +177,7 @@ def _predicted_before(like: Path, some: Any) -> tuple[list[str], list[str]]:
     try:
         with warnings_as_notes([]):
             before = load(like)
+            _check_columns(before, some)
             said = [str(name) for name in before.predict(some)]
             return [str(name) for name in before.classes_], said
     except (ValueError, TypeError, KeyError, AttributeError, OSError) as problem:
@@ -184,6 +186,15 @@ def _predicted_before(like: Path, some: Any) -> tuple[list[str], list[str]]:
             f"--like {like.name} cannot tell the groups of these points ({why}); it "
             "must be a model of pairlearn fit whose columns the points still have"
         ) from None
+
+
+def _check_columns(before: Any, some: Any) -> None:
+    """Refuse points without the columns of an older model."""
+    wanted = getattr(before, "feature_names_in_", ())
+    missing = [str(name) for name in wanted if name not in some.columns]
+    if missing:
+        some_names = ", ".join(map(shown, missing[:5])) + ", ..." * (len(missing) > 5)
+        raise ValueError(f"they have no column {some_names}")
 
 
 def _told_of_names(

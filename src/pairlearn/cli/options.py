@@ -70,7 +70,9 @@ def _of_tables(what: str, *names: str, **more: Any) -> Any:
 
 def _column(what: str) -> Any:
     """Return the option that names a column."""
-    return _of_tables(what, metavar="COLUMN", show_default="found by its name")
+    return _of_tables(
+        what, metavar="COLUMN", show_default="found by its name, or by what it holds"
+    )
 
 
 def _word(what: str, example: str) -> Any:

@@ -40,7 +40,8 @@ def check_output(
         if path.exists() and other.exists() and path.samefile(other):
             raise OptionError(f"{option} {path} is one of the files that are read")
     if suffixes and path.suffix.lower() not in suffixes:
-        raise OptionError(f"{option} {path} must end in one of {', '.join(suffixes)}")
+        endings = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
+        raise OptionError(f"{option} {path} must end in {endings}")
     if path.is_dir():
         raise OptionError(f"{option} {path} is a folder; name a file")
     if not path.parent.is_dir():

@@ -39,6 +39,7 @@ __all__ = [
     "show_checked",
     "show_digest",
     "show_error",
+    "show_first",
     "show_fit",
     "show_importance",
     "show_notes",
@@ -95,20 +96,24 @@ def _unknown(summary: FitSummary) -> str:
     return "unknown, see the notes"
 
 
+def show_first(summary: FitSummary, *, error: bool = False) -> None:
+    """Print what must be known before anything else: such as that all was in vain."""
+    for said in (useless(summary), headline(summary), lopsided_group(summary)):
+        if said is not None:
+            say(said, error=error, style="bold")
+
+
 def show_fit(summary: FitSummary, model: Path) -> None:
     """Print the outcome of a fit."""
     n_same = int((summary.t > 0).sum())
     n_different = len(summary.pairs) - n_same
     rows = [
-        ("points", f"{len(summary.ids):,}, {summary.points.shape[1]} columns"),
+        ("points", f"{len(summary.ids):,}, {_n_columns(summary.points.shape[1])}"),
         ("pairs", f"{len(summary.t):,}: {n_same:,} same, {n_different:,} different"),
     ]
     if summary.n_audits:
         rows.append(("audits", f"{summary.n_audits:,}, from which nothing is learned"))
-    first = useless(summary), headline(summary), lopsided_group(summary)
-    for said in first:
-        if said is not None:
-            say(said, style="bold")
+    show_first(summary)
     if len(summary.classes) > 2:
         rows += _several_rows(summary)
     elif summary.certificate is None:
@@ -122,10 +127,12 @@ def show_fit(summary: FitSummary, model: Path) -> None:
     used = [name for name, share in summary.importance or [] if share > 0][:5]
     if used:
         say(f"Columns that matter most: {', '.join(used)}")
-    for name, found in summary.words.items():
+    column, words = _words_of_one_column(summary.words)
+    where = f" in {column}" if column else ""
+    for name, found in words.items():
         if found:
             told = ", ".join(word for word, *_ in found[:_MOST_WORDS])
-            say(f"Words of {name}: {told}")
+            say(f"Words of {name}{where}: {told}")
     if summary.notes:
         say("Notes on the data:")
         show_notes(summary.notes)
@@ -218,12 +225,43 @@ def show_importance(
         say(f"and {len(rows) - len(listed)} more")
 
 
+def _n_columns(n: int) -> str:
+    return "1 column" if n == 1 else f"{n:,} columns"
+
+
+def _words_of_one_column(
+    words: Mapping[str, list[tuple[str, float, float]]],
+) -> tuple[str | None, dict[str, list[tuple[str, float, float]]]]:
+    """Return the words without their column, if all are from one; and the column.
+
+    Examples
+    --------
+    >>> _words_of_one_column({"A": [("text: refund", 0.5, 0.1)], "B": []})
+    ('text', {'A': [('refund', 0.5, 0.1)], 'B': []})
+    >>> _words_of_one_column({"A": [("text: a", 1.0, 0.0), ("title: b", 1.0, 0.0)]})
+    (None, {'A': [('text: a', 1.0, 0.0), ('title: b', 1.0, 0.0)]})
+    """
+    columns = {row[0].rpartition(": ")[0] for rows in words.values() for row in rows}
+    if len(columns) != 1:
+        return None, dict(words)
+    cut = {
+        name: [(row[0].rpartition(": ")[2], *row[1:]) for row in rows]
+        for name, rows in words.items()
+    }
+    return columns.pop(), cut
+
+
 def show_words(words: Mapping[str, list[tuple[str, float, float]]]) -> None:
     """Print the words that set the texts of each group apart."""
     if not any(words.values()):
         return
-    say("Words, with the share of texts in the group that hold them, and of others:")
-    for name, rows in words.items():
+    column, short = _words_of_one_column(words)
+    where = f" of {column}" if column else ""
+    say(
+        f"Words{where}, with the share of texts in the group that hold them, and of "
+        "others:"
+    )
+    for name, rows in short.items():
         told = ", ".join(f"{word} ({p:.0%}, {q:.0%})" for word, p, q in rows)
         say(f"  {name}: {told or 'none that others do not hold as often'}")
 

@@ -7,27 +7,24 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from scipy import sparse
 
-from pairlearn.data import graph
-from pairlearn.data.checks import check_answers, check_index, check_integer
+from pairlearn.data.checks import check_answers, check_integer
 from pairlearn.data.containers import (
     check_columns,
     check_table,
     is_dask,
     is_tensor,
     look_up,
-    on_host,
     stack_rows,
-    take_rows,
 )
+from pairlearn.data.pair_graph import PairGraph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.random import RandomState
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from pairlearn.data.graph import Closure, Contradictions
-    from pairlearn.data.types import Bools, Floats, Ints, PairsLike, PointsLike
+    from pairlearn.data.types import Floats, PairsLike, PointsLike
 
 __all__ = ["Pairs", "as_pairs"]
 
@@ -40,7 +37,7 @@ _TWO_FORMS = (
 )
 
 
-class Pairs:
+class Pairs(PairGraph):
     """Pairs of points: a table of points, and two row numbers per pair.
 
     It behaves like an array of shape `(n_pairs, 2, n_features)`: it has a length
@@ -81,10 +78,6 @@ class Pairs:
     >>> np.asarray(pairs).shape
     (2, 2, 2)
     """
-
-    def __init__(self, X: PointsLike, index: ArrayLike) -> None:
-        self.X = check_table(X)
-        self.index = check_index(index, self.X.shape[0])
 
     @classmethod
     def from_arrays(cls, left: PointsLike, right: PointsLike) -> Pairs:
@@ -384,73 +377,6 @@ class Pairs:
         pairs = cls(X, index)
         return pairs if y is None else (pairs, pairs.answers(y))
 
-    @property
-    def n_points(self) -> int:
-        """Number of points, whether in a pair or not."""
-        return int(self.X.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        """Number of features of a point."""
-        return int(self.X.shape[1])
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(n_pairs, 2, n_features)."""
-        return (len(self), 2, self.n_features)
-
-    @property
-    def ndim(self) -> int:
-        """3, the number of dimensions of the array of pairs."""
-        return 3
-
-    @property
-    def left(self) -> Ints:
-        """Row numbers of the first point of each pair."""
-        return self.index[:, 0]
-
-    @property
-    def right(self) -> Ints:
-        """Row numbers of the second point of each pair."""
-        return self.index[:, 1]
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    def __getitem__(self, key: Any) -> Any:
-        """Select pairs (a `Pairs` over the same points), or parts of the 3-D array."""
-        if key is Ellipsis:
-            return self
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
-            key = key[0]
-        if isinstance(key, tuple):
-            return np.asarray(self)[key]
-        if np.ndim(key) == 0 and not isinstance(key, slice):
-            return np.asarray(self._with_index(self.index[[key]]))[0]
-        if isinstance(key, list):
-            key = np.asarray(key, dtype=None if key else np.intp)
-        if np.ndim(key) > 1:
-            raise IndexError("pairs are selected by a slice, a mask or pair numbers")
-        if isinstance(key, np.ndarray) and key.dtype == bool:
-            return self._with_index(graph.chosen(self.index, key))
-        return self._with_index(self.index[key])
-
-    def __array__(
-        self, dtype: DTypeLike | None = None, copy: bool | None = None
-    ) -> NDArray[Any]:
-        if copy is False:
-            raise ValueError("Pairs hold each point once; an array of them is a copy")
-        pairs = self.compact()
-        X = on_host(pairs.X)
-        table = X.toarray() if sparse.issparse(X) else np.asarray(X)
-        return table[pairs.index].astype(dtype or table.dtype, copy=False)
-
-    def __repr__(self) -> str:
-        return (
-            f"Pairs(n_pairs={len(self)}, n_points={self.n_points}, "
-            f"n_features={self.n_features})"
-        )
-
     def _repr_html_(self) -> str:
         """Return a table of the first few pairs, for notebooks."""
         from pairlearn.data.notebook import pairs_html
@@ -488,229 +414,6 @@ class Pairs:
         if t is not None:
             t = check_answers(t, len(self), self.index)
         return frame_of_pairs(self.X, self.index, t, ids)
-
-    def compact(self) -> Pairs:
-        """Return the same pairs over just the points that occur in them.
-
-        Returns
-        -------
-        Pairs
-            Itself if every point occurs in a pair.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pairlearn import Pairs
-        >>> Pairs(np.zeros((9, 1)), [[7, 2]]).compact().index
-        array([[1, 0]])
-        """
-        mask = self._is_used()
-        if mask.all():
-            return self
-        used = np.flatnonzero(mask)
-        number = np.zeros(self.n_points, dtype=np.intp)
-        number[used] = np.arange(len(used))
-        return Pairs(take_rows(self.X, used), number[self.index])
-
-    def used_points(self) -> Ints:
-        """Return the numbers of the points that occur in a pair, ascending.
-
-        Returns
-        -------
-        ndarray
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pairlearn import Pairs
-        >>> Pairs(np.zeros((9, 1)), [[7, 2]]).used_points()
-        array([2, 7])
-        """
-        return np.flatnonzero(self._is_used())
-
-    def _is_used(self) -> Bools:
-        used = np.zeros(self.n_points, dtype=bool)
-        used[self.index] = True
-        return used
-
-    def answers(self, y: ArrayLike) -> Floats:
-        """Return the answers that class labels imply: +1 where they agree.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_points,)
-            Class labels of the points.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-
-        Examples
-        --------
-        >>> from pairlearn import Pairs
-        >>> Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]]).answers(["a", "a", "b"])
-        array([ 1., -1.])
-        """
-        labels = np.asarray(on_host(y))
-        if labels.shape != (self.n_points,):
-            raise ValueError(
-                f"y needs one label per point: {self.n_points} points, but shape "
-                f"{labels.shape}"
-            )
-        # A missing label (None, or NaN, which differs from itself) has no answer.
-        missing = [k for k, v in enumerate(labels.tolist()) if v is None or v != v]
-        if missing:
-            raise ValueError(
-                f"point {missing[0]} has no label ({len(missing)} such points); leave "
-                "out the pairs with such points"
-            )
-        return np.where(labels[self.left] == labels[self.right], 1.0, -1.0)
-
-    def is_disjoint(self) -> bool:
-        """Tell whether no point occurs in two pairs; a certificate needs this.
-
-        Examples
-        --------
-        >>> from pairlearn import Pairs
-        >>> Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]]).is_disjoint()
-        False
-        """
-        return graph.is_disjoint(self.n_points, self.index)
-
-    def disjoint(self, random_state: int | RandomState | None = None) -> Ints:
-        """Return numbers of pairs that share no point, chosen greedily at random.
-
-        Parameters
-        ----------
-        random_state : int, RandomState or None
-            Seed.
-
-        Returns
-        -------
-        ndarray
-            Pair numbers, ascending: ``pairs[keep], t[keep]``.
-
-        Examples
-        --------
-        >>> from pairlearn import Pairs
-        >>> pairs = Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]])
-        >>> len(pairs.disjoint(random_state=0))
-        1
-        """
-        from sklearn.utils import check_random_state
-
-        order = graph.shuffled(len(self), check_random_state(random_state))
-        return graph.disjoint_pairs(self.n_points, self.index, order)
-
-    def components(self) -> Ints:
-        """Return the number of the connected component of each point.
-
-        Points that pairs join, directly or through others, are in one component; a
-        point without pairs is a component of its own.
-
-        Returns
-        -------
-        ndarray of shape (n_points,)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pairlearn import Pairs
-        >>> Pairs(np.zeros((5, 1)), [[0, 2], [2, 4]]).components()
-        array([0, 1, 0, 2, 0])
-        """
-        return graph.spanning_forest(self.n_points, self.index).component
-
-    def closure(self, t: ArrayLike) -> Closure:
-        """Return all answers that follow from the given ones.
-
-        Answers multiply along a path of pairs: if a and b are different, and b and
-        c are different, then a and c are the same, since there are two classes.
-        Only certain answers (-1 or +1) take part.
-
-        Parameters
-        ----------
-        t : array-like of shape (n_pairs,)
-            Answers.
-
-        Returns
-        -------
-        pairlearn.data.graph.Closure
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pairlearn import Pairs
-        >>> pairs = Pairs(np.zeros((3, 1)), [[0, 1], [1, 2]])
-        >>> pairs.closure([+1, -1]).answers([[0, 2]])
-        array([-1.])
-        """
-        return graph.closure(self.n_points, self.index, check_answers(t, len(self)))
-
-    def contradictions(self, t: ArrayLike) -> Contradictions:
-        """Return the answers that others refute, each with a cycle that shows it.
-
-        Only certain answers (-1 or +1) take part. The answers of a spanning forest
-        of the pairs are assumed to be right; each other answer that disagrees with
-        them is refuted.
-
-        Parameters
-        ----------
-        t : array-like of shape (n_pairs,)
-            Answers.
-
-        Returns
-        -------
-        pairlearn.data.graph.Contradictions
-            A sequence of arrays, one for each refuted answer: pair numbers along a
-            closed path. The first is the refuted pair, the others are the path that
-            refutes it; the answers multiply to -1. Finding the refuted answers takes
-            near-linear time; a path is walked when it is asked for.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pairlearn import Pairs
-        >>> pairs = Pairs(np.zeros((3, 1)), [[0, 1], [1, 2], [0, 2]])
-        >>> pairs.contradictions([1, 1, -1])[0]
-        array([1, 2, 0])
-        """
-        # A point that differs from itself is a contradiction to report here, not
-        # bad input, so the index is not handed to the check.
-        return graph.Contradictions(
-            self.n_points, self.index, check_answers(t, len(self))
-        )
-
-    def with_points(self, X: PointsLike) -> Pairs:
-        """Return the same pairs with other points; the row numbers stay the same.
-
-        Parameters
-        ----------
-        X : array-like, sparse, data frame or tensor of shape (n_points, n_features)
-            As many points as there are now, such as the same ones transformed.
-
-        Returns
-        -------
-        Pairs
-
-        Examples
-        --------
-        >>> from pairlearn import Pairs
-        >>> pairs = Pairs([[0.0], [1.0], [2.0]], [[0, 1], [1, 2]])
-        >>> pairs.with_points([[0.0, 0.0], [1.0, 1.0], [2.0, 4.0]])
-        Pairs(n_pairs=2, n_points=3, n_features=2)
-        """
-        X = check_table(X)
-        if X.shape[0] != self.n_points:
-            raise ValueError(f"the pairs need {self.n_points} points; got {X.shape[0]}")
-        pairs = self._with_index(self.index)
-        pairs.X = X
-        return pairs
-
-    def _with_index(self, index: Ints) -> Pairs:
-        pairs = object.__new__(Pairs)
-        pairs.X, pairs.index = self.X, index
-        return pairs
 
 
 def _features(

@@ -7,7 +7,6 @@ the database cannot be reached, those who wait are told so, and it is tried agai
 
 from __future__ import annotations
 
-import hashlib
 import queue
 import sqlite3
 import threading
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from pairlearn.files.answers_store import StoreError
+from pairlearn.files.tables.checksum import digest_of_table
 from pairlearn.label.back_room import enter
 from pairlearn.label.clerk import Clerk
 from pairlearn.label.invitations import Invitations
@@ -108,7 +108,7 @@ class Writer:
 
     def open(self) -> None:
         """Open the store, and start both the thread and the back room."""
-        file = {"name": self.points.name, "sha256": _digest(self.points)}
+        file = {"name": self.points.name, "sha256": digest_of_table(self.points)}
         store = open_store(self._where, self._clock)
         try:
             with store.transaction():
@@ -372,8 +372,3 @@ def _away() -> Refused:
         "this was kept. Try again in a moment; nothing is kept twice.",
         503,
     )
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

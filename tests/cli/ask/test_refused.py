@@ -115,7 +115,7 @@ class TestBadInput:
         ("words", "told"),
         [
             ([], "say where to write the questions, such as -o next.csv"),
-            (["-o", "a.parquet"], "must end in one of .csv, .tsv"),
+            (["-o", "a.parquet"], "must end in .csv or .tsv"),
             (["-o", "a.csv", "--group", "colour"], "cannot take --group into account"),
             (["-o", "a.csv", "--soft"], "leave out --soft"),
             (["-o", "a.csv", "--kinds", "many"], "--kinds 'many' must be auto"),

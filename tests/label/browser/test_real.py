@@ -1,11 +1,14 @@
 """The page and the real server together, on the practice data."""
 
+import re
 import sqlite3
 from contextlib import closing
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from tests.support.browser import expect
+from tests.support.browser import PHONE, expect
 from tests.support.label_page import KEYS, back, go_to, press, saved, shown
 from tests.support.real_label import RealLabel, write_cancer
 
@@ -137,3 +140,34 @@ def test_the_page_goes_on_by_itself_after_a_kill(started, visit, cancer):
     rows = standing(server)
     assert len(rows) == len({question for question, _, _ in rows}) == 8
     assert [answer for _, answer, _ in rows].count("unsure") == 1
+
+
+@pytest.fixture
+def photos(tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for k in range(12):
+        pixels = rng.integers(0, 128, (28, 28)) + 100 * (k % 2)
+        Image.fromarray(pixels.astype(np.uint8)).save(folder / f"p{k:02}.png")
+    return folder
+
+
+@pytest.mark.parametrize("size", [{}, PHONE], ids=["wide", "narrow"])
+def test_photos_of_a_folder_are_large_and_named(started, visit, photos, size):
+    server = started(photos, "--name", "Ann")
+    page = visit(server.link, **size)
+    shown(page)
+    pictures = page.locator("#pair img")
+    expect(pictures).to_have_count(2)
+    for side, picture in zip(("Left", "Right"), pictures.all(), strict=True):
+        expect(picture).to_have_js_property("complete", value=True)
+        assert picture.evaluate("image => image.naturalWidth") == 28
+        box = picture.bounding_box()
+        assert box["width"] >= 160
+        assert box["height"] >= 160
+        name = re.compile(rf"{side}: p\d\d\.png")
+        expect(page.get_by_role("button", name=name)).to_be_visible()
+    press(page, KEYS["different"])
+    saved(page)
+    assert len(standing(server)) == 1

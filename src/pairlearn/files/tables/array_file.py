@@ -115,7 +115,14 @@ def arrays_in(path: Path) -> tuple[dict[str, Any], list[str]]:
         )
     columns: dict[str, Any] = {}
     ids = [name for name in found if name.casefold() in _IDS]
-    ids = [n for n in ids if found[n].shape == (next(iter(lengths)),)]
+    n_points = next(iter(lengths))
+    wrong = [n for n in ids if found[n].shape != (n_points,)]
+    if wrong and len(wrong) == len(ids):
+        raise TableError(
+            f"{path.name}: the array {wrong[0]!a} has the shape {found[wrong[0]].shape}"
+            f", and there are {n_points} points; ids are one text for each point"
+        )
+    ids = [n for n in ids if n not in wrong]
     if len(ids) == 1 and found[ids[0]].dtype.kind in "iuUS":
         cells = found[ids[0]]
         texts = cells.astype("U") if cells.dtype.kind == "S" else cells

@@ -14,6 +14,7 @@ import numpy as np
 from pairlearn.files.tables.cell_columns import HEAD
 from pairlearn.files.tables.cells import shown, text_of
 from pairlearn.files.tables.encoders.deferred import Deferred
+from pairlearn.files.tables.encoders.image_files import is_readable_name
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.free_text import words_per_cell
 from pairlearn.files.tables.number_formats import (
@@ -213,6 +214,13 @@ def _describe(column: ParsedColumn, sign: str, table: Table) -> Column:
         n_words = words_per_cell(names)
         if n_words is not None and (seldom_again or n_words >= _LONG):
             return _as_text(column, n_words, missing, note)
+    if seldom_again and is_readable_name(str(present[0]).strip()):
+        return _left_out(
+            name,
+            f"its cells name images, such as {shown(present[0])}, and there are no "
+            f"such files; paths begin in the folder of {table.name}",
+            note,
+        )
     if seldom_again:
         return _left_out(
             name,

@@ -165,6 +165,26 @@ def check_numbering(table: Table) -> None:
         )
 
 
+def _ids_wanted(table: Table) -> str:
+    return "ids" if _is_array(table) else "column with the ids"
+
+
+def _way_out(table: Table) -> str:
+    if _is_array(table):
+        return (
+            "Its points are known by their row numbers: write these into the pairs, or "
+            "save the array as .npz beside an array 'id' of one text for each point"
+        )
+    return (
+        f"Its columns are {listed(table.columns)}; say which one holds the ids with "
+        "--id"
+    )
+
+
+def _is_array(table: Table) -> bool:
+    return table.name.lower().endswith((".npy", ".npz"))
+
+
 def _row_numbers(
     table: Table, wanted: Collection[str] | None, first_row: int | None
 ) -> FoundIds:
@@ -175,9 +195,8 @@ def _row_numbers(
         strange = [name for name in wanted if not is_row_number(name)]
         if strange:
             raise TableError(
-                f"{table.name} has no column with the ids that the pairs use, such as "
-                f"{shown(strange[0])}. Its columns are {listed(table.columns)}; say "
-                "which one holds the ids with --id"
+                f"{table.name} has no {_ids_wanted(table)} that the pairs use, such as "
+                f"{shown(strange[0])}. {_way_out(table)}"
             )
         numbers = [int(name) for name in wanted]
         if first_row is None:

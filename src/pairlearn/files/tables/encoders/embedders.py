@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import sys
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,9 +62,17 @@ class Embedder:
         """Return the vectors of some texts or images, and see that they are fit."""
         try:
             made = np.asarray(self.made_of(list(items)), dtype=np.float32)
+        except TableError:
+            raise
         except (TypeError, ValueError) as problem:
             raise TableError(
                 f"--embed {self.name} does not return an array of numbers: {problem}"
+                f"{_place(problem)}"
+            ) from problem
+        except Exception as problem:
+            why = f"{type(problem).__name__}: {problem}".partition("\n")[0][:300]
+            raise TableError(
+                f"--embed {self.name} failed with {why}{_place(problem)}"
             ) from problem
         if made.ndim != 2 or len(made) != len(items) or not made.shape[1]:
             raise TableError(
@@ -75,6 +84,14 @@ class Embedder:
                 f"--embed {self.name} returned numbers that are not finite"
             )
         return made
+
+
+def _place(problem: Exception) -> str:
+    """Return where a problem arose, if that is in code other than this file."""
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    if last.filename == __file__:
+        return ""
+    return f" ({Path(last.filename).name}, line {last.lineno})"
 
 
 def what_it_takes(name: str) -> str:
@@ -151,6 +168,11 @@ def load_embedder(name: str, *, named_by_user: bool) -> Embedder:
     except Exception as problem:
         first = str(problem).strip().partition("\n")[0][:200].rstrip(".")
         hint = "" if named_by_user else f". To have it downloaded, say --embed {name}"
+        if "torchvision::" in first:
+            hint = (
+                ". The packages torch and torchvision do not fit each other: install "
+                "both anew, from the same place"
+            )
         raise TableError(
             f"--embed {name} cannot be loaded: {first or type(problem).__name__}{hint}"
         ) from problem
@@ -245,10 +267,11 @@ def _function(name: str) -> Embedder:
     sys.path.append(here)
     try:
         module = importlib.import_module(module_name)
-    except ImportError as problem:
+    except Exception as problem:
         raise TableError(
-            f"--embed {name}: the module {module_name} cannot be imported: {problem}. "
-            "It must be installed, or a file in the current folder"
+            f"--embed {name}: the module {module_name} cannot be imported: {problem}"
+            f"{_place(problem) if not isinstance(problem, ImportError) else ''}. It "
+            "must be installed, or a file in the current folder"
         ) from None
     finally:
         if here in sys.path[-1:]:

@@ -10,6 +10,7 @@ which columns are which.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -47,7 +48,104 @@ _AXES_TEXTS = 5000
 _DIRECTIONS = 4
 
 
-class TextVectors(TransformerMixin, BaseEstimator):
+class _TextColumn(TransformerMixin, BaseEstimator, ABC):
+    """What turns one column of texts into numbers.
+
+    Attributes
+    ----------
+    feature_names_in_ : ndarray of str
+        The column.
+    n_features_in_ : int
+        1.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn from texts.
+
+        Parameters
+        ----------
+        X : DataFrame of one column
+            Texts.
+        y : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        self._begin(X)
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        """Learn from texts, and return their numbers.
+
+        Parameters
+        ----------
+        X : DataFrame of one column
+            Texts.
+        y : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        table of shape (n_points, n_features)
+            As :meth:`transform` returns it.
+        """
+        self._begin(X)
+        found = self._learn(X)
+        return self.transform(X) if found is None else found
+
+    def transform(self, X: Any) -> Any:
+        """Return the numbers of texts.
+
+        Parameters
+        ----------
+        X : DataFrame of one column
+            Texts.
+
+        Returns
+        -------
+        table of shape (n_points, n_features)
+            Sparse for words and characters, and full for axes.
+        """
+        check_is_fitted(self)
+        return self._numbers(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return the names of the numbers: "column: word", characters in quotes.
+
+        Parameters
+        ----------
+        input_features : ignored
+            For the interface of scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        column = self.feature_names_in_[0]
+        return np.array([f"{column}: {name}" for name in self._names()], dtype=object)
+
+    def _begin(self, X: Any) -> None:
+        self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        self.n_features_in_ = X.shape[1]
+
+    @abstractmethod
+    def _learn(self, X: Any) -> Any:
+        """Learn, and return the numbers of all texts if they come for free."""
+
+    @abstractmethod
+    def _numbers(self, X: Any) -> Any:
+        """Return the numbers of texts."""
+
+    @abstractmethod
+    def _names(self) -> list[str]:
+        """Return the names of the numbers without that of the column."""
+
+
+class TextVectors(_TextColumn):
     """Turn one column of texts into a sparse table of words, or of characters.
 
     A word that was not there when the model was made counts for nothing; an empty cell,
@@ -65,10 +163,6 @@ class TextVectors(TransformerMixin, BaseEstimator):
         The words, one in each line: a list would take much more room in a file.
     rarity_ : ndarray of shape (n_words,)
         How rare each word is: 1 + log((1 + n) / (1 + the texts that hold it)).
-    feature_names_in_ : ndarray of str
-        The column.
-    n_features_in_ : int
-        1.
 
     Examples
     --------
@@ -84,44 +178,8 @@ class TextVectors(TransformerMixin, BaseEstimator):
     def __init__(self, part: str = "words") -> None:
         self.part = part
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn which words there are, and how rare each is.
-
-        Parameters
-        ----------
-        X : DataFrame of one column
-            Texts.
-        y : ignored
-            For the interface of scikit-learn.
-
-        Returns
-        -------
-        self
-        """
-        self._learn(X)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
-        """Learn which words there are, and return the numbers of the texts.
-
-        Parameters
-        ----------
-        X : DataFrame of one column
-            Texts.
-        y : ignored
-            For the interface of scikit-learn.
-
-        Returns
-        -------
-        csr_array of shape (n_points, n_words)
-        """
-        found = self._learn(X)
-        return self.transform(X) if found is None else found
-
     def _learn(self, X: Any) -> Any:
-        """Learn, and return the numbers of the texts if they come for free."""
-        self.feature_names_in_ = np.asarray(X.columns, dtype=object)
-        self.n_features_in_ = X.shape[1]
+        """Learn which words there are, and how rare each is."""
         texts, some = self._texts(X), False
         size = sum(map(len, texts))
         if size > _LEARNT:
@@ -141,19 +199,7 @@ class TextVectors(TransformerMixin, BaseEstimator):
             return None if some else sparse.csr_array(found)
         return None
 
-    def transform(self, X: Any) -> Any:
-        """Return the numbers of texts.
-
-        Parameters
-        ----------
-        X : DataFrame of one column
-            Texts.
-
-        Returns
-        -------
-        csr_array of shape (n_points, n_words)
-        """
-        check_is_fitted(self)
+    def _numbers(self, X: Any) -> Any:
         texts = self._texts(X)
         if not self.words_:
             # One column that tells nothing: a table of no columns is none.
@@ -166,33 +212,18 @@ class TextVectors(TransformerMixin, BaseEstimator):
         ]
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
-        """Return the names of the words: "column: word", characters in quotes.
-
-        Parameters
-        ----------
-        input_features : ignored
-            For the interface of scikit-learn.
-
-        Returns
-        -------
-        ndarray of str
-        """
-        check_is_fitted(self)
-        column = str(self.feature_names_in_[0])
+    def _names(self) -> list[str]:
         if not self.words_:
-            return np.array([f"{column}: no {self.part}"], dtype=object)
+            return [f"no {self.part}"]
         words = self.words_.split("\n")
-        if self.part == "characters":
-            words = [f"'{word}'" for word in words]
-        return np.array([f"{column}: {word}" for word in words], dtype=object)
+        return [f"'{word}'" for word in words] if self.part == "characters" else words
 
     def _texts(self, X: Any) -> list[str]:
         longest = _LONGEST[self.part]
         return [text[:longest] for text in texts_of(X.iloc[:, 0])]
 
 
-class TextAxes(TransformerMixin, BaseEstimator):
+class TextAxes(_TextColumn):
     """Turn one column of texts into its leading principal coordinates: a few numbers.
 
     Words that occur together share a coordinate (latent semantic analysis). It is for
@@ -222,46 +253,8 @@ class TextAxes(TransformerMixin, BaseEstimator):
     def __init__(self, n_axes: int = 30) -> None:
         self.n_axes = n_axes
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Find the axes.
-
-        Parameters
-        ----------
-        X : DataFrame of one column
-            Texts.
-        y : ignored
-            For the interface of scikit-learn.
-
-        Returns
-        -------
-        self
-        """
-        self._learn(X)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:  # noqa: ARG002
-        """Find the axes, and return the coordinates of the texts.
-
-        Parameters
-        ----------
-        X : DataFrame of one column
-            Texts.
-        y : ignored
-            For the interface of scikit-learn.
-
-        Returns
-        -------
-        ndarray of shape (n_points, n_axes)
-        """
-        table = self._learn(X)
-        if table.shape[0] < len(X):
-            return self.transform(X)
-        return np.asarray(table @ np.concatenate(self.axes_))
-
     def _learn(self, X: Any) -> Any:
-        """Find the axes, and return the numbers of the texts, or of some of many."""
-        self.feature_names_in_ = np.asarray(X.columns, dtype=object)
-        self.n_features_in_ = X.shape[1]
+        """Find the axes, by some of many texts."""
         size = sum(map(len, texts_of(X.iloc[:, 0])))
         parts = list(PARTS) if size <= _LEARNT else ["words"]
         rows = np.linspace(0, len(X) - 1, min(len(X), _AXES_TEXTS)).astype(int)
@@ -274,21 +267,9 @@ class TextAxes(TransformerMixin, BaseEstimator):
         axes = randomized_svd(table, k, n_iter=3, random_state=0)[2].T
         ends = np.cumsum([len(each.get_feature_names_out()) for each in self.vectors_])
         self.axes_ = np.split(axes, ends[:-1])
-        return table
+        return np.asarray(table @ axes) if len(some) == len(X) else None
 
-    def transform(self, X: Any) -> Floats:
-        """Return the coordinates of texts.
-
-        Parameters
-        ----------
-        X : DataFrame of one column
-            Texts.
-
-        Returns
-        -------
-        ndarray of shape (n_points, n_axes)
-        """
-        check_is_fitted(self)
+    def _numbers(self, X: Any) -> Floats:
         parts = [
             sum(
                 np.asarray(each.transform(X.iloc[k : k + _CHUNK]) @ axes)
@@ -298,21 +279,8 @@ class TextAxes(TransformerMixin, BaseEstimator):
         ]
         return np.concatenate(parts)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
-        """Return the names of the coordinates.
-
-        Parameters
-        ----------
-        input_features : ignored
-            For the interface of scikit-learn.
-
-        Returns
-        -------
-        ndarray of str
-        """
-        check_is_fitted(self)
-        column, n_axes = self.feature_names_in_[0], self.axes_[0].shape[1]
-        return np.array([f"{column}: axis {k}" for k in range(n_axes)], dtype=object)
+    def _names(self) -> list[str]:
+        return [f"axis {k}" for k in range(self.axes_[0].shape[1])]
 
 
 def _vectorizer(part: str, **more: Any) -> TfidfVectorizer:
