@@ -60,18 +60,25 @@ def connect(shape: str, n_answers: int, rng: np.random.Generator) -> Any:
     return index[index[:, 0] != index[:, 1]]
 
 
+def draw(dataset: str, shape: str, n_answers: int, seed: int) -> tuple[Any, Any, Any]:
+    """Return a table, the rows of the points that are asked about, and the pairs."""
+    sample = draw_table(dataset, 1000, seed)
+    rng = np.random.default_rng(seed)
+    index = connect(shape, n_answers, rng)
+    rows = rng.permutation(len(sample.y))[: index.max() + 1]
+    # Nothing can be learned if all points are of one class, as may be with w8a.
+    others = np.random.default_rng([seed, 1])
+    while len(np.unique(sample.y[rows])) < 2:
+        rows = others.permutation(len(sample.y))[: index.max() + 1]
+    return sample, rows, index
+
+
 def trial(key: Key) -> tuple[Key, record.Results]:
     """Learn once, and return the error on other points."""
     shape, kind = key.method.split("/")
-    sample = draw_table(key.dataset, 1000, key.seed)
-    rng = np.random.default_rng(key.seed)
-    noisy = shape in ("four", "labels")
-    index = connect("four" if noisy else shape, key.m, rng)
-    rows = rng.permutation(len(sample.y))[: index.max() + 1]
-    # Nothing can be learned if all points are of one class, as may be with w8a.
-    others = np.random.default_rng([key.seed, 1])
-    while len(np.unique(sample.y[rows])) < 2:
-        rows = others.permutation(len(sample.y))[: index.max() + 1]
+    form = "four" if shape == "labels" else shape
+    sample, rows, index = draw(key.dataset, form, key.m, key.seed)
+    rng = np.random.default_rng([key.seed, 2])
     if shape == "labels":
         # The bound: the same points, joined by right answers.
         index = connect("star", index.max(), rng)

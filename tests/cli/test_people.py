@@ -52,6 +52,19 @@ def test_check_tells_who_agrees_and_what_to_settle(tables):
     assert sum(" and p" in line for line in lines[start + 1 : start + 9]) == 2
 
 
+def test_check_tells_how_often_each_person_is_right(tables):
+    text = call("check", *tables).stdout
+    assert "How often each is right, by answers of others that must agree" in text
+    rates = {}
+    for name in ("ann", "bob", "eve"):
+        found = re.search(rf"{name} +\d+ +(\d+)% \((\d+) - (\d+)\) +(\d+)%", text)
+        same, low, high, different = map(int, found.groups())
+        assert low <= same <= high
+        rates[name] = (same + different) / 2
+    assert min(rates["ann"], rates["bob"]) > 85
+    assert 30 < rates["eve"] < 70
+
+
 def test_the_page_has_a_section(tables, tmp_path):
     page = tmp_path / "page.html"
     done = call("fit", *tables, "-o", tmp_path / "m.skops", "--report", page)

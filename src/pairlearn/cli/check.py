@@ -10,6 +10,7 @@ import numpy as np
 from pairlearn.cli.judging import kinds_evidence, more_than_two_kinds
 from pairlearn.cli.near_duplicates import note_on_near_duplicates
 from pairlearn.cli.people import people_of
+from pairlearn.cli.people_rates import rates_by_answers
 from pairlearn.cli.suspicious import rank_answers, write_suspicious
 from pairlearn.data.cycles import ManyKindsContradictions
 from pairlearn.data.pairs import Pairs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from pairlearn.cli.people import People
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
+    from pairlearn.people.rates import PeopleRates
 
 __all__ = ["Checked", "check_tables"]
 
@@ -54,6 +56,9 @@ class Checked:
         The first pairs about which answers disagree, with their lines.
     n_doubtful : int or None
         How many answers are likelier wrong than right; None if nobody asked.
+    rates : PeopleRates or None
+        How often each person is right, by the answers alone; None for more than two
+        kinds, for one person, and for very many answers.
     """
 
     answered: AnsweredPairs
@@ -66,6 +71,7 @@ class Checked:
     people: People | None = None
     to_settle: list[str] = field(default_factory=list)
     n_doubtful: int | None = None
+    rates: PeopleRates | None = None
 
 
 def check_tables(
@@ -220,4 +226,5 @@ def check_tables(
         people,
         [] if people is None else people.to_settle(most),
         n_doubtful,
+        None if many or people is None else rates_by_answers(answered),
     )

@@ -10,6 +10,7 @@ import numpy as np
 from pairlearn.data.pairs import Pairs
 from pairlearn.files.tables.answered_pairs import EACH_ONCE, TEACH_NOTHING
 from pairlearn.people.crowd import check_annotators, gather
+from pairlearn.people.weighing import weigh_answers
 from pairlearn.trust.noise import Noise
 
 if TYPE_CHECKING:
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from pairlearn.files.tables.answered_pairs import AnsweredPairs
     from pairlearn.people.rates import PeopleRates
 
-__all__ = ["RowsOfPeople", "notes_on_people", "told_anew"]
+__all__ = ["RowsOfPeople", "notes_on_people", "rates_by_answers", "told_anew"]
 
 # So many people are told about one by one.
 _TOLD = 10
+# With more answers than this, finding rates by answers alone takes too long for a look.
+_QUICK = 5000
 
 
 @dataclass(frozen=True)
@@ -142,3 +145,22 @@ def notes_on_people(people: PeopleRates) -> list[str]:
         + (f"; {more} more tell more than these" if more > 0 else "")
     )
     return notes + people.warnings
+
+
+def rates_by_answers(answered: AnsweredPairs) -> PeopleRates | None:
+    """Return how often each person is right, by what others say, without a model.
+
+    Parameters
+    ----------
+    answered : AnsweredPairs
+        The answers, of two kinds of points.
+
+    Returns
+    -------
+    PeopleRates or None
+        None unless two people or more are named, and where answers are very many.
+    """
+    rows = RowsOfPeople.about(answered, np.arange(_n_pairs(answered)))
+    if rows is None or len(rows.t) > _QUICK:
+        return None
+    return weigh_answers(rows.pairs, rows.t, rows.names).people

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pairlearn.cli.people import People
     from pairlearn.cli.predict import Predicted
     from pairlearn.cli.summary import FitSummary
+    from pairlearn.people.rates import PeopleRates
     from pairlearn.trust.certificate import Certificate
 
 __all__ = [
@@ -285,6 +286,7 @@ def show_checked(found: Checked) -> None:
         say(f"and {found.n_contradictions - len(found.cycles)} more contradictions")
     if found.people is not None:
         _show_people(found.people, found.to_settle)
+        _show_rates(found.rates)
     if found.notes:
         say("Notes:")
         show_notes(found.notes)
@@ -306,3 +308,18 @@ def _show_people(people: People, to_settle: list[str]) -> None:
         say(f"Disagreements, {n_split:,} {what} to settle, evenly divided ones first:")
     for line in to_settle:
         say(f"  {line}")
+
+
+def _show_rates(rates: PeopleRates | None) -> None:
+    """Print how often each person is right."""
+    if rates is None:
+        return
+    say(
+        "How often each is right, by answers of others that must agree if there are "
+        "two kinds, with 95 % intervals; pairlearn fit knows more, since its models "
+        "help to tell:"
+    )
+    for line in str(rates).split("\n"):
+        say(f"  {line}".rstrip())
+    for warning in rates.warnings:
+        say(f"  • {warning}")
