@@ -205,7 +205,7 @@ def test_every_question_says_why_it_is_asked(n_classes):
     free = interview._candidates[:4].reshape(2, 2)
     interview.bring(free, np.where(y[free[:, 0]] == y[free[:, 1]], 1, -1))
     rng = np.random.default_rng(0)
-    for number in range(120):
+    for number in range(160):
         who = ("Ada", "Bob")[number % 2]
         question = interview.next_question(who)
         said = same(y, question) != (rng.random() < 0.1)
