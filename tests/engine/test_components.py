@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_expit, logsumexp
 
+from pairlearn.engine.components.certain import CertainSides
 from pairlearn.engine.components.likelihood import (
     Answers,
     Components,
@@ -197,3 +198,44 @@ def test_very_many_answers_about_few_points():
     assert np.isfinite(found.log_z).all()
     # Right answers: 0 and 1 are on one side, 2 and 3 on the other; 3 is known.
     np.testing.assert_allclose(found.points[1, :, 0], [1, 1, 0, 0], atol=1e-6)
+
+
+class TestCertainSides:
+    def task(self, seed):
+        """Return scores, and two trees of right answers with their components."""
+        rng = np.random.default_rng(seed)
+        y = rng.choice([-1, 1], 9)
+        index = np.array([[0, 1], [1, 2], [1, 3], [3, 4], [5, 6], [7, 6]])
+        t = (y[index[:, 0]] * y[index[:, 1]])[:, None]
+        group = np.array([0, 0, 0, 0, 0, 1, 1, 1, 2])
+        sign = np.where(group < 2, y, 0).astype(float)
+        return rng.normal(0, 3, (9, 4)), index, t, group, sign
+
+    def test_is_the_sum_over_all_classes_where_no_answer_is_wrong(self):
+        scores, index, t, group, sign = self.task(0)
+        components = Components(index, 9, 2)
+        both = [np.repeat(each, 4, axis=1) for each in ((1 + t) / 2, (1 - t) / 2)]
+        tables = components.tables(Answers(*both), (1 - 1e-15, 1e-15))
+        expected = components(class_log_probabilities(scores), tables)
+        sides = CertainSides(group, sign)
+        np.testing.assert_allclose(sides(scores)[0], -expected.log_z, atol=1e-9)
+        np.testing.assert_allclose(sides.marginals(scores), expected.points, atol=1e-9)
+
+    def test_slopes_are_derivatives(self):
+        scores, _, _, group, sign = self.task(1)
+        sides = CertainSides(group, sign)
+        slopes = sides(scores)[1]
+        for i in range(9):
+            step = np.zeros_like(scores)
+            step[i] = 1e-6
+            rise = (sides(scores + step)[0] - sides(scores - step)[0]) / 2e-6
+            np.testing.assert_allclose(slopes[i], rise, atol=1e-7)
+        assert not slopes[8].any()
+
+    def test_large_scores_overflow_nowhere(self):
+        _, _, _, group, sign = self.task(2)
+        scores = 1e5 * np.ones((9, 1))
+        with np.errstate(all="raise", under="ignore"):
+            value, slopes = CertainSides(group, sign)(scores)
+        assert np.isfinite(value).all()
+        assert np.isfinite(slopes).all()

@@ -294,3 +294,18 @@ def test_the_compiled_logistic_function(answer):
     np.testing.assert_allclose(value, right[0], rtol=1e-13, atol=atol or 1e-300)
     np.testing.assert_allclose(slope, right[1], rtol=1e-13, atol=1e-300)
     np.testing.assert_array_equal(by_one, slope * z)
+
+
+def test_the_compiled_exponential():
+    pytest.importorskip("numba", reason="the extra `fast` is not installed")
+    from pairlearn.engine.backends.numba import exponentials
+
+    near = np.append(np.linspace(-60, 0, 2003), -1e-300)
+    far = np.array([-690.0, -800.0, -1e300, -np.inf, np.nan])
+    found = np.stack([near, near])
+    exponentials(found)
+    np.testing.assert_allclose(found[0], np.exp(near), rtol=1e-14)
+    np.testing.assert_array_equal(found[1], found[0])
+    found = far[None].copy()
+    exponentials(found)
+    np.testing.assert_allclose(found[0], np.exp(far), rtol=1e-12, atol=1e-303)

@@ -1,6 +1,7 @@
 """Learning from answers that share points: chains, stars, trees, cycles."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,14 +56,16 @@ def test_a_tree_of_answers_is_worth_labels(shape):
     np.testing.assert_allclose(sign[0] * clf.intercept_, labels.intercept_, atol=0.01)
 
 
+@pytest.mark.parametrize("noise", ["auto", None])
 @pytest.mark.usefixtures("quick")
-def test_chain_star_and_tree_give_the_same_classifier():
+def test_chain_star_and_tree_give_the_same_classifier(noise):
     X, y = blobs(400, spread=0.8)
     rng = np.random.default_rng(0)
     scores = []
     for shape in ("chain", "star", "tree"):
         pairs = Pairs(X[:80], connected(shape, 80, rng))
-        clf = PairClassifier(random_state=0).fit(pairs, pairs.answers(y[:80]))
+        clf = PairClassifier(noise=noise, random_state=0)
+        clf.fit(pairs, pairs.answers(y[:80]))
         scores.append(clf.predict_proba(X)[:, 1])
         assert clf.certificate_.n_points == 80
         assert clustering_error(y, clf.predict(X)) < 0.2
@@ -205,7 +208,8 @@ def test_pairs_of_small_components_are_judged_by_models_that_see_neither_point()
     assert not folds.trained_on[folds.tested, folds.model].any()
 
 
-def test_a_hidden_point_has_no_say():
+@pytest.mark.parametrize("certain", [False, True])
+def test_a_hidden_point_has_no_say(certain):
     # What a model of a fold learns does not depend on the features of its points.
     X, y = blobs(40)
     pairs = Pairs(X, connected("chain", 40, None))
@@ -216,8 +220,9 @@ def test_a_hidden_point_has_no_say():
         moved = X.copy()
         moved[7] += shift
         problem = Problem(
-            moved, pairs.index, ones * (t > 0), ones * (t < 0), None, 2, True
-        )
+            moved, pairs.index, ones * (t > 0), ones * (t < 0), None, 2, True,
+            certain=certain,
+        )  # fmt: skip
         hidden = np.zeros((40, 1), dtype=bool)
         hidden[7] = True
         seen = ~(pairs.index == 7).any(axis=1)[:, None]
@@ -298,3 +303,33 @@ def test_starts_count_pairs_of_a_component_and_no_point_with_itself():
         moment = likelihood.moment(X, model)
         # Certain answers count as wrong once in ten thousand.
         np.testing.assert_allclose(moment, expected, atol=0.01)
+
+
+@pytest.mark.parametrize("case", ["right", "contradictory", "unsure", "itself"])
+def test_answers_that_are_said_to_be_right(case):
+    """They are taken as that where they can be: to the digits of 1 - 1e-4."""
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(8, 3)), rng.choice([-1, 1], 8)
+    index = np.array([[0, 1], [1, 2], [0, 2], [2, 3], [4, 5], [5, 5], [6, 7]])
+    t = (y[index[:, 0]] * y[index[:, 1]]).astype(float)
+    if case == "contradictory":
+        t[2] *= -1
+    if case == "unsure":
+        t[3] = 0.4
+    if case == "itself":
+        t[5] = -1
+    problem = Problem(X, index, (1 + t) / 2, (1 - t) / 2, None, 2, True)
+    hidden = np.zeros((8, 2), dtype=bool)
+    hidden[2, 1] = True
+    given = CERTAIN, np.ones((7, 2), dtype=bool), hidden
+    scores, models = rng.normal(size=(8, 2)), np.array([0, 1])
+    plain = problem.likelihood(*given)
+    certain = replace(problem, certain=True).likelihood(*given)
+    found, expected = certain(scores, models), plain(scores, models)
+    exact = {"rtol": 0.0, "atol": 2e-3 if case == "right" else 1e-12}
+    np.testing.assert_allclose(found[0], expected[0], **exact)
+    np.testing.assert_allclose(found[1], expected[1], **exact)
+    np.testing.assert_allclose(
+        certain.marginals(scores, models), plain.marginals(scores, models), **exact
+    )
+    assert (np.abs(found[0] - expected[0]).max() > 0) == (case == "right")

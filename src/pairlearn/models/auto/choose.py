@@ -437,7 +437,7 @@ class Chooser:
     def _posterior(self, scores: Floats, models: Ints) -> Floats:
         """Return what the answers say about all points, by the models' scores."""
         assert isinstance(self._used, JointLikelihood)  # noqa: S101 - for mypy
-        return self._used.posterior(scores, models).points
+        return self._used.marginals(scores, models)
 
     def _members(self, share: Floats, slope: Floats) -> list[Member]:
         """Return the trials that have a share, with their models of all pairs."""

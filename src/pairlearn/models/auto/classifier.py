@@ -451,7 +451,10 @@ class PairClassifier(AveragedClassifier):
         same, different = weight * (1 + t) / 2, weight * (1 - t) / 2
         # Of several classes nothing is gained by seeing answers together.
         joint = self.likelihood == "component" and self._n_kinds == 2
-        return Problem(X, pairs.index, same, different, known, self._n_kinds, joint)
+        return Problem(
+            X, pairs.index, same, different, known, self._n_kinds, joint,
+            certain=self.noise is None,
+        )  # fmt: skip
 
     @property
     def _asks_how_many(self) -> bool:

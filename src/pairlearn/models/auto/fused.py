@@ -28,6 +28,7 @@ from pairlearn.engine.backends.numpy.distances import (
     COMPILED,
     block_size,
     city_block,
+    exponentials,
     padded,
 )
 from pairlearn.models.auto.columns import chunks
@@ -167,7 +168,7 @@ class _Readout:
         else:
             gamma = self.map.gamma
             city_block(self.matrix, block[:-2], -gamma, room, compiled=compiled)
-        np.exp(room, out=room)
+        exponentials(room, compiled=compiled)
         return np.asarray(self.coefficients @ room + self.constant[:, None])
 
     def of_sparse(self, X: Any) -> Floats:

@@ -16,6 +16,11 @@ model of the fold. The hidden point is then judged by the likelihood
 of what its features say against what the answers say. That is honest: the model was
 trained without the features of the point, and what answers say about its class
 relative to other points does not depend on them.
+
+**Right answers.** Where all answers are said to be right, and do not contradict each
+other, the sum over a component has two terms
+(:mod:`pairlearn.engine.components.certain`). Answers that are only not known to be
+wrong may each be, with a chance of 1e-4.
 """
 
 from __future__ import annotations
@@ -27,13 +32,14 @@ import numpy as np
 from scipy import sparse
 
 from pairlearn.data.graph import spanning_forest
+from pairlearn.engine.components.certain import CertainSides
 from pairlearn.engine.components.likelihood import class_log_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pairlearn.data.types import Bools, Floats, Ints
-    from pairlearn.engine.components.likelihood import Answers, Components, Posterior
+    from pairlearn.engine.components.likelihood import Answers, Components
     from pairlearn.engine.components.propagation import Memory
     from pairlearn.models.auto.likelihood import Labels, PairLikelihood, Rates
 
@@ -58,6 +64,8 @@ class JointLikelihood:
         Which points' features a model does not see.
     rates : tuple of float, or of ndarray of shape (n_pairs, 1)
         (r1, r0), of all pairs or of each.
+    certain : bool
+        Whether all answers are said to be right.
     """
 
     alone: PairLikelihood
@@ -66,10 +74,14 @@ class JointLikelihood:
     answers: Answers
     hidden: Bools
     rates: Rates | tuple[Floats, Floats]
+    certain: bool = False
 
     def __post_init__(self) -> None:
         self._tables = self.components.tables(self.answers, self.rates)
         self._groups = self._known_together()
+        self._sides: CertainSides | None = None
+        if self.certain and self._agree():
+            self._sides = CertainSides(*self._groups)
 
     @property
     def n_models(self) -> int:
@@ -92,6 +104,15 @@ class JointLikelihood:
             sign = forest.signs(np.sign(t[used])) * told**forest.depth
         sign[np.bincount(forest.component)[forest.component] == 1] = 0.0
         return forest.component, sign
+
+    def _agree(self) -> bool:
+        """Tell whether all answers are sure, about two classes, and can be right."""
+        same, different = self.answers
+        sure = (same > 0) ^ (different > 0)
+        side = np.sign(self._groups[1])[self.index]
+        alike = side[:, 0] == side[:, 1]
+        agree = alike[:, None] == (same > different)
+        return self.components.n_classes == 2 and bool((sure & agree).all())
 
     def moment(self, Z: Floats, model: int) -> Floats:
         """Return the sum of t (z z'^T + z' z^T) over answers, given and implied.
@@ -140,30 +161,44 @@ class JointLikelihood:
         rows: Ints | None = None,
     ) -> tuple[Floats, Floats]:
         """Return R of each model and its derivative."""
-        risk, by_scores = self.alone(scores, models)
-        log_p = class_log_probabilities(scores)
-        found = self._posterior(log_p, models, memory, rows)
-        pull = np.exp(log_p) - found.points
-        pull[:, self.hidden[:, models]] = 0.0
-        pull = pull[1] if scores.ndim == 2 else np.moveaxis(pull, 0, 2)
-        return risk - found.log_z, by_scores + pull
+        if self._sides is not None:
+            hidden = self.hidden[:, models]
+            risk, pull = self._sides(np.where(hidden, 0.0, scores))
+            pull[hidden] = 0.0
+        else:
+            log_p = class_log_probabilities(scores)
+            log_z, points = self._sum(log_p, models, memory, rows)
+            risk, pull = -log_z, np.exp(log_p) - points
+            pull[:, self.hidden[:, models]] = 0.0
+            pull = pull[1] if scores.ndim == 2 else np.moveaxis(pull, 0, 2)
+        if not len(self.alone.index) and self.labels is None:
+            return risk, pull
+        others, by_scores = self.alone(scores, models)
+        return risk + others, by_scores + pull
 
-    def posterior(self, scores: Floats, models: Ints) -> Posterior:
-        """Return what the answers say about the points, by the models' scores."""
-        return self._posterior(class_log_probabilities(scores), models)
+    def marginals(self, scores: Floats, models: Ints) -> Floats:
+        """Return what the answers say about the points, by the models' scores.
 
-    def _posterior(
+        The outcome has shape (n_classes, n_points, n_models).
+        """
+        if self._sides is not None:
+            return self._sides.marginals(np.where(self.hidden[:, models], 0.0, scores))
+        return self._sum(class_log_probabilities(scores), models)[1]
+
+    def _sum(
         self,
         log_p: Floats,
         models: Ints,
         memory: Memory | None = None,
         rows: Ints | None = None,
-    ) -> Posterior:
+    ) -> tuple[Floats, Floats]:
+        """Return log Z of each model, and the marginals of the points."""
+        unseen = np.where(self.hidden[:, models], -np.log(len(log_p)), log_p)
         tables = self._tables
         some = tables._replace(
             same=tables.same[:, models],
             different=tables.different[:, models],
             log_scale=tables.log_scale[models],
         )
-        unseen = np.where(self.hidden[:, models], -np.log(len(log_p)), log_p)
-        return self.components(unseen, some, memory, rows)
+        found = self.components(unseen, some, memory, rows)
+        return found.log_z, found.points

@@ -27,6 +27,7 @@ from pairlearn.engine.backends.numpy.distances import (
     COMPILED,
     block_size,
     city_block,
+    exponentials,
     padded,
 )
 from pairlearn.system.threads import block_bounds
@@ -182,7 +183,8 @@ def laplacian(X: Floats, landmarks: Floats, gamma: float) -> Floats:
         part = np.ascontiguousarray(padded(X[begin:end]).T)
         values = np.empty((len(landmarks), end - begin))
         city_block(wide, part, -gamma, values, compiled=compiled)
-        np.exp(values.T, out=out[begin:end])
+        exponentials(values, compiled=compiled)
+        out[begin:end] = values.T
     return out
 
 

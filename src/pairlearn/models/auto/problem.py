@@ -42,6 +42,8 @@ class Problem:
     wrong : ndarray of shape (n_pairs,) or None
         How likely the answer to each pair is wrong, where that differs from pair to
         pair as different people answered; None: the rates are those of all pairs.
+    certain : bool
+        Whether all answers are said to be right.
     """
 
     X: PointsLike
@@ -52,6 +54,7 @@ class Problem:
     n_classes: int
     joint: bool = False
     wrong: Floats | None = None
+    certain: bool = False
 
     def rates_of(self, rates: Rates, rows: Ints | Bools) -> tuple[Any, Any]:
         """Return (r1, r0) of some pairs: one number each, or one for each pair."""
@@ -111,6 +114,7 @@ class Problem:
             answers,
             hidden,
             _upright(self.rates_of(rates, ~alone)),
+            self.certain,
         )
 
     def _labels(self, trained_on: Bools) -> Labels | None:

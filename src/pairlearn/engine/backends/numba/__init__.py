@@ -8,6 +8,7 @@ intermediate results passed in.
 
 from pairlearn.engine.backends.numba.distances import city_block
 from pairlearn.engine.backends.numba.epochs import RISKS, pair_epoch, point_epoch
+from pairlearn.engine.backends.numba.exponentials import exponentials
 from pairlearn.engine.backends.numba.products import (
     ALONE,
     WITH_POINTS,
@@ -23,6 +24,7 @@ __all__ = [
     "RISKS",
     "WITH_POINTS",
     "city_block",
+    "exponentials",
     "pair_slopes",
     "pair_block",
     "pair_epoch",

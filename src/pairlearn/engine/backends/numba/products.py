@@ -11,17 +11,14 @@ that nothing cancels. The points of a few pairs at a time are scored and pulled 
 while they are in the cache, so that each is read from memory once. Sums are float64,
 whatever the points are.
 
-The library's exp and log1p take one number at a time. Here both are polynomials without
-branches, which the compiler turns into vector instructions, four to eight times as
-fast. With k = round(|z| / log 2) and s = e / (2 + e) <= 1/3,
+The exponential is that of :mod:`pairlearn.engine.backends.numba.exponentials`, and
+log1p is made in the same way: with s = e / (2 + e) <= 1/3,
 
-.. math:: e = 2^{-k} \exp(k \log 2 - |z|), \qquad
-          \log(1 + e) = 2 \operatorname{artanh}(s) .
+.. math:: \log(1 + e) = 2 \operatorname{artanh}(s) ,
 
-exp(r) for |r| <= log(2) / 2, and artanh(s) / s as a function of s^2, are polynomials of
-the least largest error (Chebyshev fits in 40 digits); both are right to 1e-15. Where
-all answers are sure and weigh the same, one logarithm of the product of many 1 + e
-takes the place of theirs.
+and artanh(s) / s is a polynomial of s^2 of the least largest error (a Chebyshev fit in
+40 digits), right to 1e-15. Where all answers are sure and weigh the same, one logarithm
+of the product of many 1 + e takes the place of theirs.
 """
 
 from __future__ import annotations
@@ -30,10 +27,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import int32, int64, uintp
+from numba import uintp
 
 from pairlearn.engine.backends.numba.compiling import compiled
-from pairlearn.engine.backends.numba.processor import as_double, nearest, prefetch
+from pairlearn.engine.backends.numba.exponentials import exp_of_minus
+from pairlearn.engine.backends.numba.processor import prefetch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +44,6 @@ __all__ = ["pair_slopes", "pair_block", "pull_rows", "workspace", "score_rows"]
 # cache next to the core. No more than 1,000: a product of so many factors up to 2 is in
 # the range of a double.
 WITH_POINTS, ALONE = 64, 256
-_PER_OCTAVE = 1 / math.log(2)
-_LOG_2 = math.log(2)
 
 
 def workspace(n: int) -> Floats:
@@ -74,19 +70,7 @@ def product_risk(
         z = one * other
         up = z > 0
         z = abs(z)
-        x: Any = z if z < 700.0 else 700.0  # noqa: FURB136 - compiles faster
-        k: Any = nearest(x * _PER_OCTAVE)
-        r = k * _LOG_2 - x
-        # By pairs of terms: each step waits for the one before, so there are few.
-        q = r * r
-        p = 2.7626357241447223e-07 * q
-        p = (p + (2.7640180796209851e-06 * r + 2.4801504346997687e-05)) * (q * q)
-        p += (1.9841170270440068e-04 * r + 1.3888888932488598e-03) * q
-        p = (p + (8.3333333856677825e-03 * r + 4.1666666666573143e-02)) * (q * q)
-        p += (1.6666666666554404e-01 * r + 5.0000000000000056e-01) * q
-        p += 1.0000000000000067 * r + 1.0
-        # The exponent of a double, 1023 above its own, begins at bit 52.
-        e = p * as_double((1023 - int64(int32(k))) << 52)
+        e = exp_of_minus(z)
         # Unsigned, which spares a look at the sign.
         at: Any = uintp(first + i)
         if same is None:

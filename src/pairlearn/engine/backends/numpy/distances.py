@@ -1,4 +1,4 @@
-"""Sums of absolute differences between points and landmarks, compiled or not."""
+"""Distances between points and landmarks, and their exponentials, compiled or not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pairlearn.engine.backends.compiled import compiled_module
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats
 
-__all__ = ["COMPILED", "block_size", "city_block", "padded"]
+__all__ = ["COMPILED", "block_size", "city_block", "exponentials", "padded"]
 
 # With fewer points it does not pay to load numba, in time or in memory.
 COMPILED = 30_000
@@ -89,3 +89,28 @@ def city_block(
         np.abs(difference, out=difference)
         out += difference
     out *= factor
+
+
+def exponentials(values: Floats, *, compiled: bool) -> None:
+    """Replace values, none of them positive, by their exponentials.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        The values.
+    compiled : bool
+        Whether there is enough to do for compiled loops, where numba is installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values = np.array([[0.0, -1.0]])
+    >>> exponentials(values, compiled=False)
+    >>> values.round(3)
+    array([[1.   , 0.368]])
+    """
+    loops = compiled_module() if compiled else None
+    if loops is not None:
+        loops.exponentials(values)
+    else:
+        np.exp(values, out=values)
