@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 import pairlearn
-from pairlearn.cli.predict import predict_table
+from pairlearn.cli.predict import _rows_of_part, predict_table
+from pairlearn.engine.backends.numpy.distances import COMPILED
 from pairlearn.files.saving import describe
 from pairlearn.files.tables.errors import TableError
-from pairlearn.files.tables.reading import read_table
+from pairlearn.files.tables.reading import CHUNK_ROWS, read_table
 from tests.support.commands import call
 
 
@@ -163,6 +164,18 @@ class TestPredict:
                 model, about, tmp_path / "points.csv", tmp_path / "out.csv", chunk=100
             )
         assert not (tmp_path / "out.csv").exists()
+
+    def test_parts_are_long_where_cells_are_short(self):
+        """Long enough for compiled loops; texts and wide tables fill the memory."""
+        few = [[f"x{k}", "numbers", "point"] for k in range(20)]
+        words = [["words", "text", ""]]
+        many = [[f"x{k}", "numbers", "point"] for k in range(2000)]
+        rows = [
+            _rows_of_part({"columns": columns}, [name for name, *_ in columns])
+            for columns in (few, words, few + words, many)
+        ]
+        assert rows[0] >= COMPILED
+        assert rows[1:] == [CHUNK_ROWS] * 3
 
     def test_memory_does_not_grow_with_the_file(self, made, tmp_path):
         """Parts are let go of: of many, no more than two are alive at a time."""

@@ -12,6 +12,7 @@ import numpy as np
 from pairlearn.cli.describing import ForModel
 from pairlearn.cli.looks import NewPoints
 from pairlearn.cli.predictions_file import opened
+from pairlearn.engine.backends.numpy.distances import COMPILED
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.cells import looks_like_formula, shown
 from pairlearn.files.tables.columns import (
@@ -37,6 +38,10 @@ __all__ = ["Predicted", "points_for_model", "predict_table"]
 
 # Of fewer points it is no wonder that all are in one group.
 _FEW = 20
+# With no more columns than this a table is narrow.
+_NARROW = 64
+# Kinds of columns whose cells are short.
+_SHORT = {"numbers", "dates", "categories", "left out"}
 _FORMULA = re.compile(r"(?:^|\n)[=+\-@\t\r]")
 
 
@@ -98,7 +103,7 @@ def predict_table(
     id: str | None = None,  # noqa: A002 - the user's word for it
     delimiter: str | None = None,
     embed: str | None = None,
-    chunk: int = CHUNK_ROWS,
+    chunk: int | None = None,
     step: Callable[[int], None] = lambda _: None,
 ) -> Predicted:
     """Predict the points of a table, and write classes and probabilities.
@@ -120,8 +125,8 @@ def predict_table(
         What divides the cells of a text file; None: it is found.
     embed : str, optional
         The name of an embedding that the user gave.
-    chunk : int
-        Rows of a part.
+    chunk : int, optional
+        Rows of a part; None: so many that memory stays small.
     step : callable
         Told how many points are done.
 
@@ -142,7 +147,8 @@ def predict_table(
     known = _categories(model)
     for_model = ForModel(about, embed)
     parts: Iterator[Table] = map(
-        for_model, read_chunks(points, chunk, delimiter=delimiter)
+        for_model,
+        read_chunks(points, chunk or _rows_of_part(about, wanted), delimiter=delimiter),
     )
     first = next(parts)
     new = NewPoints(model, about)
@@ -196,6 +202,17 @@ def _numbered(
         else:
             found.notes += part.notes
         begin += len(part)
+
+
+def _rows_of_part(about: dict[str, Any], wanted: list[str]) -> int:
+    """Return how many rows to take at a time.
+
+    Of a few numbers each, as many as compiled loops are loaded for; texts and wide
+    tables would fill the memory.
+    """
+    kinds = {kind for _, kind, *_ in about.get("columns") or ()}
+    narrow = len(wanted) <= _NARROW and not kinds - _SHORT
+    return max(CHUNK_ROWS, COMPILED) if narrow else CHUNK_ROWS
 
 
 def wanted_columns(model: Any, about: dict[str, Any]) -> list[str]:
