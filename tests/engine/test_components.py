@@ -239,3 +239,18 @@ class TestCertainSides:
             value, slopes = CertainSides(group, sign)(scores)
         assert np.isfinite(value).all()
         assert np.isfinite(slopes).all()
+
+
+def test_kernels_whose_sum_takes_long_are_left_to_belief_propagation():
+    """As of 100 answers, each point in several; the sum would be exact, and slow."""
+    rng = np.random.default_rng(2)
+    index = np.array([(i, (i + k) % 36) for i in range(36) for k in (1, 2, 7)])
+    graph = Components(index, 36, 2)
+    slow = Components(index, 36, 2, max_states=2**20)
+    assert (graph.exact, slow.exact) == (False, True)
+    t = rng.choice([-1.0, 1.0], (len(index), 1), p=[0.1, 0.9])
+    log_p = class_log_probabilities(rng.normal(0, 2, (36, 1)))
+    tables = graph.tables(Answers((1 + t) / 2, (1 - t) / 2), RATES)
+    near, right = graph(log_p, tables), slow(log_p, tables)
+    np.testing.assert_allclose(near.points, right.points, atol=0.05)
+    assert near.log_z == pytest.approx(right.log_z, abs=0.3)

@@ -59,12 +59,15 @@ class Elimination:
         The points of each table, the given ones first, then those made by each step.
     steps : list of _Step
         In their order.
+    n_entries : int
+        The entries of all tables together: what the sum costs.
     """
 
     points: list[int]
     links: list[int]
     scopes: list[tuple[int, ...]]
     steps: list[_Step]
+    n_entries: int
 
     def sum(self, u: dict[int, Floats], tables: list[Floats]) -> Sums:
         """Return log Z, marginals of points and of links.
@@ -144,7 +147,8 @@ def plan_elimination(
         for i in around:
             remaining[i].discard(point)
             remaining[i].update(j for j in around if j != i)
-    return Elimination(points.tolist(), links.tolist(), scopes, steps)
+    n_entries = sum(n_classes ** len(step.scope) for step in steps)
+    return Elimination(points.tolist(), links.tolist(), scopes, steps, n_entries)
 
 
 def _spread(table: Floats, scope: tuple[int, ...], over: tuple[int, ...]) -> Floats:
