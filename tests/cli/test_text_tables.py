@@ -61,6 +61,17 @@ def test_a_table_of_texts_alone_gives_a_good_model(tickets):
     assert min(wrong, 1 - wrong) < 0.1
 
 
+def test_half_of_the_texts_in_no_pair_are_looked_at(tickets, tmp_path):
+    folder, _, said = tickets
+    assert "the texts of 20 of 40 point(s) in no pair" in " ".join(said.split())
+    tables = folder / "points.csv", folder / "pairs.csv"
+    for option, told in (("--no-unlabeled", "does not learn"), ("--unlabeled", "40")):
+        said = run("fit", *tables, "-o", tmp_path / "m.skops", option)
+        words = " ".join(said.split())
+        assert told in words
+        assert "of 40 point(s)" not in words
+
+
 def test_words_are_told_by_fit_explain_and_the_report(tickets):
     folder, _, said = tickets
     assert "Words of A in text: " in said

@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from pairlearn import PairClassifier, Pairs, make_pair_pipeline
-from pairlearn.models.auto.blocks import check_blocks, find_blocks
+from pairlearn.models.auto.blocks import FEW, _leading, check_blocks, find_blocks
 from pairlearn.models.auto.choose import refit
 
 WORDS = [f"w{chr(97 + k // 26)}{chr(97 + k % 26)}" for k in range(120)]
@@ -81,6 +81,39 @@ def test_members_with_blocks_need_no_landmarks_and_score_the_same(sample):
     assert all(each.turn.shape[1] <= 5 for each in flat)
     expected = before[0].logits(X[:50])
     np.testing.assert_allclose(clf._ensemble.logits(X[:50]), expected, atol=1e-9)
+
+
+def test_the_leading_axes_show_what_texts_are_about(sample):
+    """The first one tells the kinds apart, though nobody was asked about any text."""
+    X, y, n_words = sample
+    made = _leading(X[:, :n_words])
+    assert [features.shape[1] for _, features in made] == list(FEW)
+    for feature_map, features in made:
+        assert error(np.where(features[:, 0] > 0, 1, 0), y) < 0.1
+        np.testing.assert_allclose(
+            feature_map.transform(X[:, :n_words]), features, atol=1e-9
+        )
+        # Together as long as other features are.
+        assert np.mean(np.sum(features**2, axis=1)) == pytest.approx(1.0)
+    assert not _leading(X[:2])
+    assert not _leading(0 * X)
+
+
+def test_texts_that_nobody_was_asked_about_help(sample):
+    X, y, n_words = sample
+    index, t = asked(y, 20)
+    wrong = []
+    for unlabeled in (None, X[40:300]):
+        clf = PairClassifier(noise=None, random_state=0)
+        clf.fit(
+            Pairs(X[:40], index),
+            t,
+            blocks=[("text", "words", 0, n_words)],
+            unlabeled=unlabeled,
+        )
+        wrong.append(error(clf.predict(X[300:]), y[300:]))
+    assert wrong[1] < 0.1
+    assert wrong[1] < wrong[0]
 
 
 def test_more_pairs_train_the_chosen_models_further(sample):

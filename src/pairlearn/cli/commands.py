@@ -105,14 +105,16 @@ def fit(
         ),
     ] = None,
     unlabeled: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--unlabeled",
+            "--unlabeled/--no-unlabeled",
             help="Also use the points that are in no pair, as far as held-out answers "
             "show that it helps. Later answers about these points cannot test the "
-            "model.",
+            "model. If you say neither: half of them where there is free text, and "
+            "none elsewhere.",
+            show_default=False,
         ),
-    ] = False,
+    ] = None,
     forget_points: Annotated[
         bool,
         typer.Option(

@@ -85,8 +85,9 @@ class FitOptions:
         Whether to look for suspicious answers.
     forget : bool
         Whether the model is to know nothing of the points that it learnt from.
-    unlabeled : bool
-        Whether points in no pair are used, too, where held-out answers speak for it.
+    unlabeled : bool or None
+        Whether points in no pair are used, too, where held-out answers speak for it;
+        None: half of them, where there is free text.
     before : Path or None
         A model that this one replaces; groups keep its names, or it is told.
     kinds : int or "auto"
@@ -106,7 +107,7 @@ class FitOptions:
     suspicious: bool = False
     forget: bool = False
     before: Path | None = None
-    unlabeled: bool = False
+    unlabeled: bool | None = None
     kinds: int | str = "auto"
     labels: Path | None = None
     like: Path | None = None
@@ -163,9 +164,7 @@ def fit_tables(
     least = options.n_kinds if isinstance(options.n_kinds, int) else 3 - two_kinds
     notes += leave_out_idle_dates(answered, trained, least, options.seed)
     given, t = answered.pairs, answered.t
-    others = np.arange(0)
-    if options.unlabeled:
-        others = find_other_points(answered, kept, rng)
+    others = find_other_points(answered, kept, rng, options.unlabeled)
     rates, known = "auto", None
     rows = None
     if options.noise == "auto":
@@ -180,7 +179,9 @@ def fit_tables(
     step(f"learning from {len(trained)} pair(s)")
     model = _learn(answered, trained, rates, options, others, rows)
     classes = tuple(model[-1].classes_.tolist())
-    notes[place:place] = notes_about_answers(answered, len(classes), options)
+    notes[place:place] = notes_about_answers(
+        answered, len(classes), looked_at=bool(len(others))
+    )
     named = name_groups_of(model, answered.points, options, files, reading)
     notes += named.notes
     classes = tuple(model[-1].classes_.tolist())

@@ -20,9 +20,12 @@ __all__ = ["notes_about_answers", "notes_about_model"]
 
 
 def notes_about_answers(
-    answered: AnsweredPairs, n_kinds: int, options: FitOptions
+    answered: AnsweredPairs, n_kinds: int, *, looked_at: bool
 ) -> list[str]:
-    """Return sentences about contradictions and about points without answers."""
+    """Return sentences about contradictions and about points without answers.
+
+    `looked_at`: whether the model has seen some of these.
+    """
     pairs = answered.pairs
     notes = []
     if n_kinds == 2:
@@ -38,7 +41,7 @@ def notes_about_answers(
                 "called different; pairlearn check shows them"
             )
     n_without = pairs.n_points - len(pairs.used_points())
-    if n_without and not options.unlabeled:
+    if n_without and not looked_at:
         notes.append(
             f"{n_without} of {pairs.n_points} points are in no answered pair; the "
             "model does not learn from them"

@@ -1,4 +1,10 @@
-"""The points of a table that are in no pair, for `pairlearn fit --unlabeled`."""
+"""The points of a table that are in no pair, which `pairlearn fit` may look at.
+
+With ``--unlabeled`` all are, and with ``--no-unlabeled`` none. If nobody said which,
+half of them are where there is free text: texts show which words go together, whether
+anybody was asked about them or not, and that is worth many answers. The other half is
+left for answers that test the model later.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["find_other_points"]
 
 
-def find_other_points(answered: AnsweredPairs, kept: Ints, rng: RandomState) -> Ints:
+def find_other_points(
+    answered: AnsweredPairs, kept: Ints, rng: RandomState, wished: bool | None
+) -> Ints:
     """Return the numbers of points in no pair, and note that the model sees them.
 
     Pairs kept aside are to be of points that the model has not seen. So no point in
@@ -31,12 +39,17 @@ def find_other_points(answered: AnsweredPairs, kept: Ints, rng: RandomState) -> 
         The pairs kept aside for the certificate, unsure ones numbered last.
     rng : RandomState
         Draws some of very many points.
+    wished : bool or None
+        Whether somebody said that they are to be used, or not.
 
     Returns
     -------
     ndarray
         Ascending.
     """
+    texts = any(column.kind == "text" for column in answered.points.columns)
+    if wished is False or not (wished or texts):
+        return np.arange(0)
     pairs, groups = answered.with_unsure[0], answered.points.groups
     free = np.ones(pairs.n_points, dtype=bool)
     free[pairs.used_points()] = False
@@ -46,12 +59,19 @@ def find_other_points(answered: AnsweredPairs, kept: Ints, rng: RandomState) -> 
         free &= ~np.isin(groups, groups[audited])
     others = np.flatnonzero(free)
     if not len(others):
-        answered.notes.append("all points are in pairs, or kept aside: --unlabeled has "
-                              "nothing to use")  # fmt: skip
+        if wished:
+            answered.notes.append("all points are in pairs, or kept aside: --unlabeled "
+                                  "has nothing to use")  # fmt: skip
         return others
-    others = np.sort(rng.permutation(others)[:MOST_UNLABELED])
+    most = MOST_UNLABELED if wished else min(MOST_UNLABELED, -(-len(others) // 2))
+    drawn = np.sort(rng.permutation(others)[:most])
+    told = f"the model has seen {len(drawn)} point(s) in no pair, without answers"
+    if not wished:
+        told = (
+            f"the texts of {len(drawn)} of {len(others)} point(s) in no pair show "
+            "which words go together (--no-unlabeled leaves them out)"
+        )
     answered.notes.append(
-        f"the model has seen {len(others)} point(s) in no pair, without answers; so "
-        "later answers about these points cannot test it"
+        f"{told}; so later answers about these points cannot test the model"
     )
-    return others
+    return drawn

@@ -14,6 +14,13 @@ the other columns need not deserve the same weight, candidates see each sort of 
 alone, all blocks, and all blocks beside the other columns, whose variance is that of
 the blocks times `RATIOS`.
 
+Further candidates see the leading axes of all points alone (latent semantic analysis):
+words that occur together show what texts are about, whether anybody was asked about
+them or not. Principal axes follow the columns that vary most, which are common words,
+and rarer ones tell more; with all columns scaled to variance one they would follow the
+rarest, which are pairs of words that met by chance. So columns are brought half of the
+way: each is divided by the fourth root of its variance.
+
 A linear model on such features is one on the columns: w = L^T (T v) for landmarks L,
 the map T of the dual and weights v. `flattened` makes that of a member, so that a model
 that was fitted needs no landmarks, predicts at the cost of one sparse product and says
@@ -29,6 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
+from sklearn.utils.extmath import randomized_svd
 
 from pairlearn.models.auto.columns import ColumnView
 from pairlearn.models.auto.kernels import FeatureMap, Kernel, principal_axes
@@ -51,7 +59,7 @@ BLOCKS, ALL = "blocks", "all"
 RATIOS = (0.25, 1.0)
 # Further candidates see so many of the leading axes: what texts are about shows in few,
 # and that takes fewer answers. Where it does not, they are not used.
-FEW = (10, 30)
+FEW = (3, 10, 30)
 # Landmarks: all points if there are no more than this.
 _LANDMARKS = 1000
 # From so many columns on a sparse table of rows of length one is taken for a block.
@@ -279,8 +287,7 @@ def block_trials(
         feature_map, features = _in_dual(
             view.transform(X[rows]), gram, rows, n_components
         )
-        made = [(feature_map, features)]
-        made += [_leading(feature_map, features, k) for k in FEW if k < len(features.T)]
+        made = [(feature_map, features), *_leading(view.transform(X))]
         return [Trial(view, found, Z[:n_asked]) for found, Z in made]
 
     return [partial(make, view) for view in views], others
@@ -330,17 +337,36 @@ def _in_dual(
     return feature_map, np.asarray(Z @ axes)
 
 
-def _leading(
-    feature_map: FeatureMap, features: Floats, n_axes: int
-) -> tuple[FeatureMap, Floats]:
-    """Return the leading axes alone, as long as all of them were."""
-    Z = features[:, :n_axes]
-    longer = float(np.sqrt(np.sum(features**2) / np.sum(Z**2)))
-    found = FeatureMap(feature_map.kernel, n_axes)
-    found.landmarks = feature_map.landmarks
-    found.turn = feature_map.turn[:, :n_axes] * longer
-    found.centre = feature_map.centre[:n_axes] * longer
-    return found, Z * longer
+def _leading(X: Any) -> list[tuple[FeatureMap, Floats]]:
+    """Return the leading axes of all points in a view, so many as in each of `FEW`.
+
+    They are found with columns that vary little brought nearer to the others: each is
+    divided by the fourth root of its variance.
+    """
+    few = [k for k in FEW if k < min(X.shape)]
+    mean, square = (np.asarray(each.mean(axis=0)).ravel() for each in (X, X * X))
+    variance = square - mean**2
+    varies = variance > _NOISE * float(variance.max(initial=0))
+    if not few or not varies.any():
+        return []
+    factor = np.where(varies, np.where(varies, variance, 1.0) ** -0.25, 0.0)
+    # One more than are wanted: the first points to the mean.
+    axes = randomized_svd(
+        X @ sparse.diags_array(factor), few[-1] + 1, n_iter=4, random_state=0
+    )[2]
+    turn = factor[:, None] * axes.T
+    Z = np.asarray(X @ turn)
+    centre = Z.mean(axis=0)
+    main = principal_axes(Z - centre)
+    turn, Z, centre = turn @ main, (Z - centre) @ main, centre @ main
+    found = []
+    for k in few:
+        longer = 1 / float(np.sqrt(np.sum(Z[:, :k] ** 2) / len(Z)))
+        feature_map = FeatureMap(Kernel("linear"), k)
+        feature_map.landmarks = None
+        feature_map.turn, feature_map.centre = turn[:, :k] * longer, centre[:k] * longer
+        found.append((feature_map, Z[:, :k] * longer))
+    return found
 
 
 def in_columns(member: Member) -> Member:
@@ -360,14 +386,17 @@ def flattened(member: Member) -> Member:
     The scores are the same: one column for each output of each model, and weights of
     one.
     """
-    found = member.feature_map
-    if found.kernel.name != "linear" or found.landmarks is None:
+    if not member.view.stays_sparse or member.feature_map.kernel.name != "linear":
         return member
+    found = member.feature_map
     n_models, n_outputs, _ = member.weights.shape
     flat = member.weights.reshape(n_models * n_outputs, -1)
     made = FeatureMap(found.kernel, found.n_components)
     made.landmarks = None
-    made.turn = np.asarray(found.landmarks.T @ (found.turn @ flat[:, :-1].T))
+    turn = found.turn @ flat[:, :-1].T
+    made.turn = (
+        turn if found.landmarks is None else np.asarray(found.landmarks.T @ turn)
+    )
     made.centre = found.centre @ flat[:, :-1].T
     weights = np.column_stack([np.eye(len(flat)), flat[:, -1]])
     weights = weights.reshape(n_models, n_outputs, -1)
