@@ -1,22 +1,26 @@
-"""What is made of a crowd's answers: four ways to a classifier."""
+"""What is made of a crowd's answers: five ways to a classifier."""
 
 from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.outside import run_rival
 from benchmarks.people.crowds import draw
 from pairlearn import PairClassifier, clustering_error
+from pairlearn.models.auto import with_people
 
 if TYPE_CHECKING:
     from benchmarks.accuracy.record import Key, Results
     from benchmarks.people.crowds import Crowd
 
-MAJORITY, OURS, DAWID, RIGHT = "majority", "annotators", "dawid-skene", "right"
+MAJORITY, OURS, DAWID = "majority", "annotators", "dawid-skene"
+KNOWN, RIGHT = "known", "right"
 LIMIT = 300.0  # seconds for the rival
 
 
@@ -42,6 +46,20 @@ def dawid_skene(crowd: Crowd, seed: int) -> Any:
     return PairClassifier(random_state=seed).fit(crowd.pairs[first], t)
 
 
+def known(crowd: Crowd, seed: int) -> Any:
+    """Say who answered, and how often each is right, as a bound."""
+    clf = PairClassifier(random_state=seed)
+    names, _ = clf._check_annotators(crowd.who, len(crowd.t))
+    r1 = crowd.accuracy[[int(name) for name in names]]
+
+    def told(*given: Any, **options: Any) -> Any:
+        return replace(find_coins(*given, **options), r1=r1, r0=1 - r1)
+
+    find_coins = with_people.find_coins
+    with patch.object(with_people, "find_coins", told):
+        return clf.fit(crowd.pairs, crowd.t, annotators=crowd.who)
+
+
 def right(crowd: Crowd, seed: int) -> Any:
     """Learn from right answers, as a bound."""
     ends = np.sort(crowd.pairs.index, axis=1)
@@ -49,7 +67,13 @@ def right(crowd: Crowd, seed: int) -> Any:
     return PairClassifier(random_state=seed).fit(crowd.pairs[first], crowd.right[first])
 
 
-METHODS = {MAJORITY: majority, OURS: ours, DAWID: dawid_skene, RIGHT: right}
+METHODS = {
+    MAJORITY: majority,
+    OURS: ours,
+    DAWID: dawid_skene,
+    KNOWN: known,
+    RIGHT: right,
+}
 
 
 def run(key: Key) -> Results:
