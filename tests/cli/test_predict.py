@@ -8,10 +8,10 @@ import pytest
 
 import pairlearn
 from pairlearn.cli.predict import _rows_of_part, predict_table
-from pairlearn.engine.backends.numpy.distances import COMPILED
 from pairlearn.files.saving import describe
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.reading import CHUNK_ROWS, read_table
+from pairlearn.models.auto.fused import MANY_POINTS
 from tests.support.commands import call
 
 
@@ -174,7 +174,7 @@ class TestPredict:
             _rows_of_part({"columns": columns}, [name for name, *_ in columns])
             for columns in (few, words, few + words, many)
         ]
-        assert rows[0] >= COMPILED
+        assert rows[0] >= MANY_POINTS
         assert rows[1:] == [CHUNK_ROWS] * 3
 
     def test_memory_does_not_grow_with_the_file(self, made, tmp_path):

@@ -12,7 +12,6 @@ import numpy as np
 from pairlearn.cli.describing import ForModel
 from pairlearn.cli.looks import NewPoints
 from pairlearn.cli.predictions_file import opened
-from pairlearn.engine.backends.numpy.distances import COMPILED
 from pairlearn.files.tables.cell_columns import Cells
 from pairlearn.files.tables.cells import looks_like_formula, shown
 from pairlearn.files.tables.columns import (
@@ -24,6 +23,7 @@ from pairlearn.files.tables.columns import (
 from pairlearn.files.tables.encoder import CellError
 from pairlearn.files.tables.errors import TableError
 from pairlearn.files.tables.reading import CHUNK_ROWS, frame_of, read_chunks, read_table
+from pairlearn.models.auto.fused import MANY_POINTS
 from pairlearn.system.in_order import in_order
 from pairlearn.system.writing import replacing
 
@@ -212,7 +212,7 @@ def _rows_of_part(about: dict[str, Any], wanted: list[str]) -> int:
     """
     kinds = {kind for _, kind, *_ in about.get("columns") or ()}
     narrow = len(wanted) <= _NARROW and not kinds - _SHORT
-    return max(CHUNK_ROWS, COMPILED) if narrow else CHUNK_ROWS
+    return max(CHUNK_ROWS, MANY_POINTS) if narrow else CHUNK_ROWS
 
 
 def wanted_columns(model: Any, about: dict[str, Any]) -> list[str]:

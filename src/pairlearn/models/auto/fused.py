@@ -44,10 +44,12 @@ if TYPE_CHECKING:
     from pairlearn.models.auto.ensemble import Member
     from pairlearn.models.auto.kernels import FeatureMap
 
-__all__ = ["FusedAverage"]
+__all__ = ["MANY_POINTS", "FusedAverage"]
 
 # Points that are put into a view at a time; memory does not grow with the table.
 _CHUNK = 2048
+# So many points at once, or more, are scored by compiled loops where numba is there.
+MANY_POINTS = COMPILED
 
 
 class FusedAverage:
@@ -77,7 +79,7 @@ class FusedAverage:
 
     def __call__(self, X: PointsLike) -> Floats:
         """Return the members' part of the average, (n_points, n_classes)."""
-        compiled = X.shape[0] >= COMPILED
+        compiled = X.shape[0] >= MANY_POINTS
 
         def part(rows: slice) -> Floats:
             return self._average(X[rows], compiled=compiled)
