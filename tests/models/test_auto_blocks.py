@@ -99,6 +99,22 @@ def test_the_leading_axes_show_what_texts_are_about(sample):
     assert not _leading(0 * X)
 
 
+def test_axes_are_found_with_columns_half_evened_out():
+    """One column varies most, three together less, and four hardly at all.
+
+    As they are the first would lead; scaled to one, the four; half of the way, the
+    three.
+    """
+    rng = np.random.default_rng(0)
+    sizes, variances = (1, 3, 4), (1.0, 0.16, 0.01)
+    signs = rng.choice([-1.0, 1.0], (400, 3)) * np.sqrt(variances)
+    X = sparse.csr_array(np.repeat(signs, sizes, axis=1))
+    for _, features in _leading(X):
+        shares = np.abs(np.corrcoef(features[:, 0], signs.T)[0, 1:])
+        assert shares.argmax() == 1
+        assert shares[1] > 0.9
+
+
 def test_texts_that_nobody_was_asked_about_help(sample):
     X, y, n_words = sample
     index, t = asked(y, 20)

@@ -333,3 +333,21 @@ def test_answers_that_are_said_to_be_right(case):
         certain.marginals(scores, models), plain.marginals(scores, models), **exact
     )
     assert (np.abs(found[0] - expected[0]).max() > 0) == (case == "right")
+
+
+@pytest.mark.usefixtures("quick")
+def test_one_wrong_answer_does_not_turn_a_chain():
+    """Answers that nobody called right may each be wrong, if all else says so."""
+    X, y = blobs(400, spread=0.8)
+    pairs = Pairs(X[:80], connected("chain", 80, None))
+    t = pairs.answers(y[:80])
+    t[40] *= -1
+    wrong = [
+        clustering_error(
+            y, PairClassifier(noise=noise, random_state=0).fit(pairs, t).predict(X)
+        )
+        for noise in ("auto", None)
+    ]
+    assert wrong[0] < 0.2
+    # Who says that all are right is believed.
+    assert wrong[1] > 0.3

@@ -368,7 +368,7 @@ def _fresh(
         what = "an id or a group" if known.by_group.any() else "an id"
         notes.append(
             f"{int(seen.sum())} of {len(pairs)} pairs have points that the model "
-            f"learned from (recognised by {what}), and were left out"
+            f"learned from or has looked at (recognised by {what}), and were left out"
         )
     changed = int(np.sum(known.by_id & ~known.by_features))
     if changed:
@@ -392,9 +392,10 @@ def _nothing_left(known: KnownPoints, seen: Bools, n_pairs: int) -> str:
             "apart: train the model with a table that has an id column"
         )
     return (
-        f"all {n_pairs} pairs have points that the model learned from ({n_by_id} "
-        f"recognised by an id, {n_pairs - n_by_id} only by equal features); a "
-        f"certificate needs fresh random pairs, of points not used before{way_out}"
+        f"all {n_pairs} pairs have points that the model learned from or has "
+        f"looked at ({n_by_id} recognised by an id, {n_pairs - n_by_id} only by equal "
+        "features); a certificate needs fresh random pairs, of points not used before"
+        f"{way_out}"
     )
 
 
