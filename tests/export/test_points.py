@@ -34,6 +34,8 @@ from pairlearn import (
 )
 from pairlearn.export import ExportError, to_onnx, to_sklearn
 from pairlearn.export.checking import check_onnx, check_sklearn, made_up_points
+from pairlearn.files.saving import load as load_model
+from pairlearn.files.saving import save
 
 RNG = np.random.default_rng(0)
 Y = np.arange(150) % 3
@@ -73,6 +75,21 @@ def test_several_classes_keep_their_names(model):
     plain = both(model, X)
     assert plain.classes_.tolist() == list(model.classes)
     np.testing.assert_array_equal(plain.predict(X), model.predict(X))
+
+
+def test_axes_of_points_that_nobody_was_asked_about(tmp_path):
+    rng = np.random.default_rng(3)
+    load = rng.normal(size=(2, 12))
+    things = rng.normal(size=(300, 2))
+    Z = things @ load + rng.normal(size=(300, 12))
+    model = PairClassifier(**QUICK)
+    model.fit(*Pairs.sample(Z, 40, things[:, 0] > 0, random_state=0), shaping=Z)
+    kinds = {member.view.kind for member in model._ensemble.members}
+    assert "axes" in kinds
+    both(model, Z)
+    save(model, tmp_path / "model.skops")
+    kept = load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(kept.predict_proba(Z), model.predict_proba(Z))
 
 
 def test_one_against_the_rest():

@@ -7,6 +7,7 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from pairlearn.models.auto import columns
+from pairlearn.models.auto.axes import AxesView
 from pairlearn.models.auto.columns import ColumnView
 from pairlearn.models.auto.kernels import FeatureMap, Kernel
 
@@ -207,3 +208,59 @@ def test_a_large_sparse_table_stays_sparse(kind, monkeypatch):
     if kind == "standard":
         expected = expected / np.sqrt((expected**2).mean(axis=0))
     np.testing.assert_allclose(seen.toarray(), expected, rtol=1e-12)
+
+
+# -- axes ------------------------------------------------------------------------------
+
+
+def measured(n_things, n_columns=12, n_points=600, seed=0):
+    """Columns that measure few things, with noise."""
+    rng = np.random.default_rng(seed)
+    things = rng.normal(size=(n_points, n_things))
+    load = rng.normal(size=(n_things, n_columns))
+    return things @ load + rng.normal(size=(n_points, n_columns))
+
+
+def axes_of(X, kind="power"):
+    view = view_of(X, kind)
+    return AxesView(view).fit(view.transform(X), np.random.RandomState(0))
+
+
+@pytest.mark.parametrize("kind", columns.VIEWS)
+@pytest.mark.parametrize("n_things", [1, 2, 4])
+def test_as_many_axes_as_things_were_measured(kind, n_things):
+    X = measured(n_things)
+    axes = axes_of(X, kind)
+    assert axes.n_axes == n_things
+    shown = np.asarray(view_of(X, kind).transform(X))
+    u, s, _ = np.linalg.svd(shown - shown.mean(axis=0), full_matrices=False)
+    leading = u[:, :n_things] * s[:n_things]
+    along = axes.transform(X)
+    np.testing.assert_allclose(along @ along.T, leading @ leading.T, atol=1e-9)
+    np.testing.assert_allclose(axes.transform(X[5:8]), along[5:8], atol=1e-12)
+    thin = axes.transform(sparse.csr_array(X[5:8]))
+    np.testing.assert_allclose(thin, along[5:8], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_that_know_nothing_of_each_other_have_no_axes(seed):
+    rng = np.random.default_rng(seed)
+    units = np.geomspace(0.1, 10, 12)
+    assert axes_of(rng.normal(size=(600, 12)) * units).n_axes == 0
+
+
+def test_a_thing_that_one_column_measures_alone_is_no_axis():
+    X = np.column_stack([measured(1), 30 * np.random.default_rng(1).normal(size=600)])
+    view = view_of(X, "standard")
+    axes = AxesView(view).fit(view.transform(X), np.random.RandomState(0))
+    assert axes.n_axes == 1
+    assert abs(axes.turn[-1, 0]) < 0.1
+
+
+def test_a_single_column_and_a_sparse_view_have_no_axes(monkeypatch):
+    assert axes_of(measured(1, n_columns=1)).n_axes == 0
+    monkeypatch.setattr(columns, "DENSE_ENTRIES", 100)
+    X = sparse.csr_array(measured(2))
+    axes = axes_of(X)
+    assert axes.view.stays_sparse
+    assert axes.n_axes == 0

@@ -50,8 +50,9 @@ __all__ = ["Lesson", "Teacher", "first_guess"]
 # Where answers are not said to be right, they are taken to be wrong this often until
 # there is a lesson.
 _FIRST_GUESS = 0.02
-# With fewer answers than this, points that nobody was asked about tell most; where
-# answers may be wrong, it takes more of them.
+# With fewer answers than this, points that nobody was asked about tell most. With fewer
+# than the second, neighbours tell better than held-out answers how often answers are
+# wrong; and nobody tells people apart by them.
 FEW, FEW_WRONG = 30, 100
 # Of more answers than this, so many are learned from, which takes about ten seconds on
 # one core; where answers may be wrong, fewer do.
@@ -215,8 +216,7 @@ class Teacher:
         inside = (place[index] >= 0).all(axis=1)
         places, sure = place[index[inside]], said[inside]
         asked = np.unique(places)
-        few = FEW if self.noise is None else FEW_WRONG
-        many = self.n_classes == 2 and len(said) >= few and len(np.unique(said)) == 2
+        many = self.n_classes == 2 and len(said) >= FEW and len(np.unique(said)) == 2
         noise, doubtful = first_guess(self.noise), []
         learned = None
         # Answers that were brought along may be about other points than candidates.
@@ -249,7 +249,9 @@ class Teacher:
         elif self.estimator is not None:
             model = clone(self.estimator).fit(all_pairs.compact(), all_said)
         else:
-            model = self._fit(Pairs(self.X, index).compact(), said)
+            found = self.noise == "auto" and here and len(said) < FEW_WRONG
+            rate = noise if found else self.noise
+            model = self._fit(Pairs(self.X, index).compact(), said, rate)
         return Lesson(model, self._score(model, answered), noise, doubtful)
 
     def _with_people(
@@ -273,7 +275,8 @@ class Teacher:
         many = kinds == 2 and len(said) >= FEW_WRONG and both
         model: Any = None
         if self.estimator is None and many:
-            model = self._fit(Pairs(self.X, index).compact(), said, by)
+            pairs = Pairs(self.X, index).compact()
+            model = self._fit(pairs, said, self.noise, by)
             people = model.people_
         else:
             people = rates_by_pool(here, numbers, pool, kinds)
@@ -315,11 +318,15 @@ class Teacher:
         return Scores.of(np.asarray(on_host(proba)), self.features, np.unique(answered))
 
     def _fit(
-        self, pairs: Pairs, said: Floats, annotators: Sequence[str | None] | None = None
+        self,
+        pairs: Pairs,
+        said: Floats,
+        noise: Any,
+        annotators: Sequence[str | None] | None = None,
     ) -> Any:
         model = PairClassifier(
             n_classes=self.n_classes,
-            noise=self.noise,
+            noise=noise,
             classes=self.classes,
             random_state=self.random_state,
         )

@@ -132,7 +132,7 @@ class Outlook:
         self._closed = None
         variance, influence = self._all
         rows = np.flatnonzero(~closed)
-        gain = influence[rows] / (variance[rows] + 1 / self.scores.weight[rows])
+        gain = self.scores.gain(variance[rows], influence[rows], rows)
         if len(rows) > 2 * _IN_A_HURRY:
             best = np.argpartition(-gain, 2 * _IN_A_HURRY)[: 2 * _IN_A_HURRY]
             rows, gain = rows[best], gain[best]
@@ -169,7 +169,7 @@ class Outlook:
             self._shorten(gone)
         for place in late[len(self._let_in) :]:
             self._let(place)
-        gain = self._influence / (self._variance + self._least)
+        gain = self.scores.gain(self._variance, self._influence, self._rows)
         left = ~closed[self._rows]
         if left.sum() > _SHORTLIST:
             # Those that make up for points that are out wait until they are needed.
@@ -235,7 +235,7 @@ class Outlook:
         variance, influence = self._all
         rows = np.flatnonzero(~gone)
         most = _SHORTLIST + _ONE_BY_ONE
-        gain = influence[rows] / (variance[rows] + 1 / self.scores.weight[rows])
+        gain = self.scores.gain(variance[rows], influence[rows], rows)
         if len(rows) > most:
             best = np.sort(np.argpartition(-gain, most)[:most])
             rows, gain = rows[best], gain[best]
@@ -244,7 +244,6 @@ class Outlook:
         self._near: Floats = self.Z[rows]
         self._variance: Floats = variance[rows]
         self._influence: Floats = influence[rows]
-        self._least: Floats = 1 / self.scores.weight[rows]
         self._S, self._SGS = (matrix.copy() for matrix in self._base)
         self._let_in = []
 

@@ -25,6 +25,10 @@ candidates r, the answer takes
 That is what :class:`~pairlearn.ask.strategies.Informative` asks for. It is small where
 the model is sure, where many answers are near, and where few points are.
 
+**Late questions.** G counts how far probabilities are off, whichever side of one half
+they are on. Once the model knows a hundred points, what is left to win is mostly the
+side of those that are near one half, and g(x) is multiplied with w(x).
+
 **Questions that are out.** Their answers change S whatever they are: with P these
 points, A = S Z_P^T and M = (Z_P A + diag(1 / w_P))^{-1}, S becomes S - A M A^T. Then
 c(x, .), v and the sum above change by products with A alone (:meth:`Scores.gains`), so
@@ -59,6 +63,8 @@ _SAMPLE = 4000
 _LEAST_ANSWERED = 0.02
 # No candidate is more certain than this.
 _LEAST = 1e-4
+# With so many points answered about, those that the model doubts are preferred.
+LATE = 100
 
 
 def embed(X: PointsLike, n_components: int = 200, seed: int = 0) -> Floats:
@@ -169,8 +175,26 @@ class Scores:
         proba = np.full((len(Z), n_classes), 1 / n_classes)
         return cls.of(proba, Z, np.zeros(0, dtype=np.intp))
 
+    def gain(self, variance: Floats, influence: Floats, candidates: Ints) -> Floats:
+        """Return g of some candidates, by their v and z^T S G S z; late, times w.
+
+        Parameters
+        ----------
+        variance, influence : ndarray of shape (n_candidates,)
+            As the attributes, perhaps with questions that are out let in.
+        candidates : ndarray of int
+            The candidates.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates,)
+        """
+        weight = self.weight[candidates]
+        found = influence / (variance + 1 / weight)
+        return np.asarray(found * weight if len(self.answered) >= LATE else found)
+
     def gains(self, Z: Floats, candidates: Ints, out: Ints) -> Floats:
-        """Return g of some candidates.
+        """Return g of some candidates, while questions are out.
 
         Parameters
         ----------
@@ -211,7 +235,7 @@ class Scores:
                 - 2 * np.sum(D * (here @ B), axis=1)
                 + np.sum((D @ (there @ B)) * D, axis=1)
             )
-        return np.asarray(influence / (variance + 1 / self.weight[candidates]))
+        return self.gain(variance, influence, candidates)
 
 
 def score_candidates(model: Any, X: PointsLike, Z: Floats, answered: Ints) -> Scores:

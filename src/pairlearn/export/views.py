@@ -14,25 +14,26 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from pairlearn.export import pieces
+from pairlearn.models.auto.axes import AxesView
 from pairlearn.models.auto.blocks import BlockView
 from pairlearn.models.auto.columns import FAR, FARTHEST, LEAST_EXPONENT
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, Ints
     from pairlearn.export.parts import Step
-    from pairlearn.models.auto.columns import ColumnView
+    from pairlearn.models.auto.columns import ColumnView, View
     from pairlearn.models.auto.kernels import FeatureMap
 
 __all__ = ["score_steps", "stays_sparse"]
 
 
-def stays_sparse(view: ColumnView | BlockView) -> bool:
+def stays_sparse(view: View) -> bool:
     """Tell whether a view takes a sparse table as it is."""
     return isinstance(view, BlockView) or bool(view.stays_sparse)
 
 
 def score_steps(
-    view: ColumnView | BlockView, features: FeatureMap, matrix: Floats, n_features: int
+    view: View, features: FeatureMap, matrix: Floats, n_features: int
 ) -> list[Step]:
     """Return steps from points to scores that are linear in a kernel's values.
 
@@ -107,6 +108,8 @@ def _view(view: Any, n_features: int) -> tuple[list[Step], Ints]:
     """Return the steps of a view, and which of its columns is where afterwards."""
     if isinstance(view, BlockView):
         return _others(view, n_features)
+    if isinstance(view, AxesView):
+        return _axes(view, n_features)
     kept = view.kept
     order = np.arange(len(kept))
     if not len(kept):
@@ -129,6 +132,14 @@ def _view(view: Any, n_features: int) -> tuple[list[Step], Ints]:
         bend.transformers_[0] = ("bent", _bend(view), view.bent)
         steps.append(("bend", bend))
     return [*steps, ("weigh", pieces.scaled(1 / view.factor[order]))], order
+
+
+def _axes(view: AxesView, n_features: int) -> tuple[list[Step], Ints]:
+    """Return the steps of the columns, and what is left along the axes."""
+    steps, order = _view(view.view, n_features)
+    along = pieces.linear_map(view.turn.T[:, order])
+    middle = pieces.scaled(np.ones(view.n_axes), view.centre @ view.turn)
+    return [*steps, ("axes", along), ("middle", middle)], np.arange(view.n_axes)
 
 
 def _bend(view: ColumnView) -> Pipeline:

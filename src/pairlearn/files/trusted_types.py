@@ -41,6 +41,7 @@ _OWN = frozenset(
     {
         "pairlearn.models.pool.classifier.PoolClassifier",
         "pairlearn.trust.assignment.Assignment",
+        "pairlearn.models.auto.axes.AxesView",
         "pairlearn.models.auto.blocks.BlockView",
         "pairlearn.models.auto.classifier.PairClassifier",
         "pairlearn.models.auto.columns.ColumnView",

@@ -13,6 +13,7 @@ from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 
 from pairlearn.data.containers import stack_rows
+from pairlearn.models.auto.axes import AxesView
 from pairlearn.models.auto.blocks import BlockView, block_trials, in_columns
 from pairlearn.models.auto.choice import Choice
 from pairlearn.models.auto.columns import VIEWS, ColumnView
@@ -71,6 +72,8 @@ KERNELS = {
         Kernel("laplacian", 4.0),
     ),
 }
+# Of the leading axes, where points that nobody was asked about show these.
+AXES_KERNELS = (Kernel("rbf", 1.0), Kernel("rbf", 4.0))
 # Standard deviations of the prior on the weights.
 SCALES = (1.0, 2.0, 4.0, 8.0, 16.0)
 # A candidate with a smaller share than this is left out of the ensemble.
@@ -148,6 +151,15 @@ class Chooser:
                     continue  # between zeros and ones it is the RBF kernel
                 if X.shape[1]:
                     trials.append((view, X, kernel, rng.randint(2**31 - 1)))
+        if others is not None and not blocks:
+            # Of columns that are bent, the last view.
+            axes = AxesView(view).fit(X, rng)
+            if axes.n_axes:
+                along = axes.transform(everything)
+                trials += [
+                    (axes, along, kernel, rng.randint(2**31 - 1))
+                    for kernel in AXES_KERNELS
+                ]
         made = self.in_threads(
             partial(make_trial, *trial, n_components, n_asked) for trial in trials
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pairlearn.data.types import Floats, Ints, PointsLike
 
-__all__ = ["VIEWS", "ColumnView", "chunks"]
+__all__ = ["VIEWS", "ColumnView", "View", "chunks"]
 
 VIEWS = ("standard", "power")
 # A sparse table with more entries than this stays sparse.
@@ -27,6 +27,32 @@ _CHUNK = 4096
 FAR = 10.0
 # Exponents and logarithms of sizes beyond these are cut off.
 LEAST_EXPONENT, FARTHEST = 1e-6, 20.0
+
+
+class View(Protocol):
+    """How points are put before a kernel.
+
+    Attributes
+    ----------
+    kind : str
+        What it is called.
+    """
+
+    kind: str
+
+    @property
+    def stays_sparse(self) -> bool:
+        """Whether the points in this view are sparse."""
+        ...
+
+    @property
+    def bends(self) -> bool:
+        """Whether any column is bent."""
+        ...
+
+    def transform(self, X: PointsLike) -> PointsLike:
+        """Return the points in this view."""
+        ...
 
 
 class ColumnView:

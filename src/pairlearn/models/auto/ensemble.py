@@ -13,8 +13,7 @@ from pairlearn.models.auto.fused import FusedAverage
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, PointsLike
-    from pairlearn.models.auto.blocks import BlockView
-    from pairlearn.models.auto.columns import ColumnView
+    from pairlearn.models.auto.columns import View
     from pairlearn.models.auto.kernels import FeatureMap
     from pairlearn.models.auto.stack import Calibration
 
@@ -35,7 +34,7 @@ class Member:
         Scale of the prior, factor of the scores, and share in the average.
     """
 
-    view: ColumnView | BlockView
+    view: View
     feature_map: FeatureMap
     weights: Floats
     scales: Floats

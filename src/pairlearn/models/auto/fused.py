@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pairlearn.data.types import Floats, PointsLike
-    from pairlearn.models.auto.blocks import BlockView
-    from pairlearn.models.auto.columns import ColumnView
+    from pairlearn.models.auto.columns import View
     from pairlearn.models.auto.ensemble import Member
     from pairlearn.models.auto.kernels import FeatureMap
 
@@ -108,7 +107,7 @@ class FusedAverage:
 class _View:
     """What is computed of the points in one view of the columns."""
 
-    view: ColumnView | BlockView
+    view: View
     maps: list[tuple[_Readout, slice]] = field(default_factory=list)
 
     def add(self, member: Member, rows: slice) -> None:

@@ -13,8 +13,7 @@ from pairlearn.models.auto.path import follow, score
 
 if TYPE_CHECKING:
     from pairlearn.data.types import Floats, PointsLike
-    from pairlearn.models.auto.blocks import BlockView
-    from pairlearn.models.auto.columns import ColumnView
+    from pairlearn.models.auto.columns import View
     from pairlearn.models.auto.joint import JointLikelihood
     from pairlearn.models.auto.likelihood import PairLikelihood
 
@@ -25,7 +24,7 @@ __all__ = ["Bar", "Trial", "make_trial"]
 class Trial:
     """One view and kernel: its features, and all of its models."""
 
-    view: ColumnView | BlockView
+    view: View
     feature_map: FeatureMap
     features: Floats
     weights: Floats = None  # type: ignore[assignment]
@@ -50,7 +49,7 @@ class Trial:
 
 
 def make_trial(
-    view: ColumnView,
+    view: View,
     X: PointsLike,
     kernel: Kernel,
     seed: int,
