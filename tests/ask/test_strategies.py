@@ -79,6 +79,29 @@ def test_informative_takes_the_largest_gain():
     assert Informative().choose(view) == gains.argmax()
 
 
+@pytest.mark.parametrize("early", [2, 30])
+def test_late_questions_prefer_points_that_the_model_doubts(monkeypatch, early):
+    view = make_view()
+    monkeypatch.setattr("pairlearn.ask.scores.LATE", 2)
+    monkeypatch.setattr(outlook, "_ONE_BY_ONE", early)
+    w = (1 - (view.scores.proba**2).sum(axis=1)) / 2
+    tilted = slow_gains(view) * w
+    found = view.scores.gains(view.Z, np.arange(60), view.out)
+    np.testing.assert_allclose(found, tilted, rtol=1e-8)
+    tilted[view.asked] = -np.inf
+    assert Informative().choose(view) == tilted.argmax()
+
+
+def test_questions_are_late_once_a_hundred_points_are_known():
+    rng = np.random.default_rng(0)
+    Z, proba = rng.normal(size=(120, 4)), rng.dirichlet(np.ones(2), size=120)
+    early = Scores.of(proba, Z, np.arange(99))
+    late = Scores.of(proba, Z, np.arange(100))
+    one = np.ones(120)
+    expected = early.gain(one, one, np.arange(120)) * late.weight
+    np.testing.assert_allclose(late.gain(one, one, np.arange(120)), expected)
+
+
 def test_informative_avoids_what_is_out():
     # Two copies of everything: while one is out, its copy is not asked about.
     Z = np.tile(5 * np.random.default_rng(0).normal(size=(20, 3)), (2, 1))

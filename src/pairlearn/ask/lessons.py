@@ -8,7 +8,9 @@ shaped by all points. For more than two classes it is always the first.
 
 Where answers may be wrong, neighbours tell which are doubtful: what the others say
 about an asked point is weighed against the answers about it
-(:func:`~pairlearn.models.pool.classifier.learn_beliefs`).
+(:func:`~pairlearn.models.pool.classifier.learn_beliefs`). By that they also tell how
+often answers are wrong, until a hundred answers are there, and whether a model has lost
+its way.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pairlearn.data.types import Floats, Ints, PointsLike
+    from pairlearn.models.pool.classifier import Learned
     from pairlearn.trust.beliefs import Beliefs
 
     # Pairs, answers, and who gave them.
@@ -54,6 +57,8 @@ _FIRST_GUESS = 0.02
 # than the second, neighbours tell better than held-out answers how often answers are
 # wrong; and nobody tells people apart by them.
 FEW, FEW_WRONG = 30, 100
+# A model that agrees so much less with what is believed of asked points is lost.
+_LOST = 0.25
 # Of more answers than this, so many are learned from, which takes about ten seconds on
 # one core; where answers may be wrong, fewer do.
 MOST, MOST_WRONG = 3000, 1500
@@ -223,15 +228,7 @@ class Teacher:
         here = len(sure) > 1
         if self.estimator is None and not many and here:
             near, pool = self._neighbourhood(asked)
-            learned = learn(
-                pool,
-                np.searchsorted(near, places),
-                sure,
-                n_classes=self._n_classes,
-                noise=self._rate,
-                classes=self.classes,
-                random_state=self.random_state,
-            )
+            learned = self._by_pool(pool, np.searchsorted(near, places), sure)
             beliefs, noise = learned.beliefs, learned.model.noise_
         elif self.noise is not None and here:
             near, pool = self._neighbourhood(asked)
@@ -252,6 +249,14 @@ class Teacher:
             found = self.noise == "auto" and here and len(said) < FEW_WRONG
             rate = noise if found else self.noise
             model = self._fit(Pairs(self.X, index).compact(), said, rate)
+            if self.noise is not None and here:
+                X = take_rows(self.X, self.candidates[near[beliefs.points]])
+                agrees = _agreement(model, X, beliefs)
+                # Wrong answers give the likelihood minima far from the best.
+                if agrees < 1 - _LOST:
+                    other = self._by_pool(pool, np.searchsorted(near, places), sure)
+                    if _agreement(other.model, X, beliefs) > agrees + _LOST:
+                        model = other.model
         return Lesson(model, self._score(model, answered), noise, doubtful)
 
     def _with_people(
@@ -309,6 +314,18 @@ class Teacher:
             doubtful,
             worth=Worth(people),
             doubts=Doubts.of(here, rows[inside], places, numbers, beliefs),
+        )
+
+    def _by_pool(self, pool: Pool, numbers: Ints, said: Floats) -> Learned:
+        """Learn from answers about points of a pool, with the help of the others."""
+        return learn(
+            pool,
+            numbers,
+            said,
+            n_classes=self._n_classes,
+            noise=self._rate,
+            classes=self.classes,
+            random_state=self.random_state,
         )
 
     def _score(self, model: Any, answered: Ints) -> Scores:
@@ -372,6 +389,14 @@ class Teacher:
         group = np.asarray(model.predict(self._some(_SHAPING)))
         if np.mean(group == model.classes_[larger]) < 0.5:
             model._flip()
+
+
+def _agreement(model: Any, X: PointsLike, beliefs: Beliefs) -> float:
+    """Return how far a model of two classes says of asked points what is believed."""
+    says = np.asarray(on_host(model.predict_proba(X))).argmax(axis=1)
+    believed = beliefs.probability[np.arange(len(says)), says].mean()
+    swapped = beliefs.probability[np.arange(len(says)), 1 - says].mean()
+    return float(max(believed, swapped))
 
 
 def _doubted(beliefs: Beliefs, places: Ints, near: Ints) -> Ints:

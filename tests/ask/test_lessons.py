@@ -1,0 +1,81 @@
+"""Lessons: which model learns, and what it is told of wrong answers."""
+
+import numpy as np
+import pytest
+
+from pairlearn import PairClassifier
+from pairlearn.ask.lessons import Teacher
+from pairlearn.models.pool import PoolClassifier
+
+
+def answered(n, wrong, seed=0):
+    """Answers about a tree of points of two kinds that overlap a little."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=300)
+    X = rng.normal(size=(300, 4))
+    X[:, 0] += 4 * y
+    index = np.array([(int(rng.integers(k + 1)), k + 1) for k in range(n)])
+    said = np.where(y[index[:, 0]] == y[index[:, 1]], 1.0, -1.0)
+    said[:wrong] *= -1
+    teacher = {
+        noise: Teacher(
+            X,
+            np.arange(300),
+            n_classes=2,
+            noise=noise,
+            majority=None,
+            classes=None,
+            estimator=None,
+            random_state=0,
+        )
+        for noise in (None, "auto", 0.1)
+    }
+    return teacher, index, said, (X, y)
+
+
+@pytest.mark.parametrize("noise", [None, "auto", 0.1])
+@pytest.mark.parametrize("n", [29, 30, 100])
+def test_neighbours_teach_only_while_answers_are_few(noise, n):
+    teacher, index, said, _ = answered(n, 0)
+    model = teacher[noise].teach(index, said).model
+    assert isinstance(model, PoolClassifier if n < 30 else PairClassifier)
+
+
+def test_until_a_hundred_answers_neighbours_tell_how_many_are_wrong():
+    teacher, index, said, (X, y) = answered(60, 6)
+    lesson = teacher["auto"].teach(index, said)
+    assert 0.03 < lesson.noise < 0.25
+    assert lesson.model.noise == lesson.noise
+    right = np.mean((lesson.model.predict(X) > 0) == (y == 1))
+    assert max(right, 1 - right) > 0.93
+    assert teacher[0.1].teach(index, said).model.noise == 0.1
+
+
+def test_from_a_hundred_answers_on_the_model_finds_the_rate_itself():
+    teacher, index, said, _ = answered(100, 10)
+    assert teacher["auto"].teach(index, said).model.noise == "auto"
+
+
+class Lost:
+    """A model that says something else than all answers."""
+
+    classes_ = np.array([-1, 1])
+
+    def predict_proba(self, X):
+        """Return the classes by a column that means nothing."""
+        p = (X[:, 3] > 0).astype(float)
+        return np.column_stack([1 - p, p])
+
+
+@pytest.mark.parametrize("n", [60, 110])
+def test_a_model_that_lost_its_way_is_not_used(monkeypatch, n):
+    teacher, index, said, (X, y) = answered(n, 3)
+    found = teacher["auto"].teach(index, said).model
+    assert isinstance(found, PairClassifier)
+    monkeypatch.setattr(Teacher, "_fit", lambda *_: Lost())
+    lesson = teacher["auto"].teach(index, said)
+    assert isinstance(lesson.model, PoolClassifier)
+    right = np.mean((lesson.model.predict(X) > 0) == (y == 1))
+    assert max(right, 1 - right) > 0.9
+    # Where no answer is wrong, nothing is compared.
+    assert isinstance(teacher[None].teach(index, said).model, Lost)
