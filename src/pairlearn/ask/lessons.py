@@ -37,6 +37,7 @@ from pairlearn.data.pairs import Pairs
 from pairlearn.models.auto import PairClassifier
 from pairlearn.models.pool.classifier import learn, learn_beliefs
 from pairlearn.models.pool.neighbours import Pool
+from pairlearn.models.pool.together import average_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +58,8 @@ _FIRST_GUESS = 0.02
 # than the second, neighbours tell better than held-out answers how often answers are
 # wrong; and nobody tells people apart by them.
 FEW, FEW_WRONG = 30, 100
+# From so many answers on, two models together tell more than either.
+_TOGETHER = 12
 # A model that agrees so much less with what is believed of asked points is lost.
 _LOST = 0.25
 # Of more answers than this, so many are learned from, which takes about ten seconds on
@@ -221,7 +224,7 @@ class Teacher:
         inside = (place[index] >= 0).all(axis=1)
         places, sure = place[index[inside]], said[inside]
         asked = np.unique(places)
-        many = self.n_classes == 2 and len(said) >= FEW and len(np.unique(said)) == 2
+        many = self.n_classes == 2 and len(said) >= FEW and self._both(said)
         noise, doubtful = first_guess(self.noise), []
         learned = None
         # Answers that were brought along may be about other points than candidates.
@@ -230,6 +233,10 @@ class Teacher:
             near, pool = self._neighbourhood(asked)
             learned = self._by_pool(pool, np.searchsorted(near, places), sure)
             beliefs, noise = learned.beliefs, learned.model.noise_
+            if self.n_classes == 2 and len(said) >= _TOGETHER and self._both(said):
+                rate = None if self.noise is None else noise
+                other = self._fit(Pairs(self.X, index).compact(), said, rate)
+                average_with(learned.model, other, self._some(_SHAPING))
         elif self.noise is not None and here:
             near, pool = self._neighbourhood(asked)
             beliefs, noise = learn_beliefs(
@@ -315,6 +322,11 @@ class Teacher:
             worth=Worth(people),
             doubts=Doubts.of(here, rows[inside], places, numbers, beliefs),
         )
+
+    @staticmethod
+    def _both(said: Floats) -> bool:
+        """Tell whether there are answers of both kinds."""
+        return len(np.unique(said)) == 2
 
     def _by_pool(self, pool: Pool, numbers: Ints, said: Floats) -> Learned:
         """Learn from answers about points of a pool, with the help of the others."""
