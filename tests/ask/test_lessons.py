@@ -5,6 +5,7 @@ import pytest
 
 from pairlearn import PairClassifier
 from pairlearn.ask.lessons import Teacher
+from pairlearn.files.saving import load, save
 from pairlearn.models.pool import PoolClassifier
 
 
@@ -54,6 +55,42 @@ def test_until_a_hundred_answers_neighbours_tell_how_many_are_wrong():
 def test_from_a_hundred_answers_on_the_model_finds_the_rate_itself():
     teacher, index, said, _ = answered(100, 10)
     assert teacher["auto"].teach(index, said).model.noise == "auto"
+
+
+@pytest.mark.parametrize("noise", [None, "auto"])
+def test_from_a_dozen_answers_on_two_models_teach_together(monkeypatch, noise):
+    teacher, index, said, (X, _) = answered(20, 0)
+    both = teacher[noise].teach(index, said).model.predict_proba(X)[:, 1]
+    fitted = []
+    fit = Teacher._fit
+
+    def kept(self, *args):
+        fitted.append(fit(self, *args))
+        return fitted[-1]
+
+    monkeypatch.setattr(Teacher, "_fit", kept)
+    teacher[noise].teach(index, said)
+    (other,) = fitted
+    monkeypatch.setattr("pairlearn.ask.lessons._TOGETHER", 99)
+    alone = teacher[noise].teach(index, said)
+    assert len(fitted) == 1
+    if noise is not None:
+        assert other.noise == alone.noise
+    p = alone.model.predict_proba(X)[:, 1]
+    # The other's, before its calibration, and with the first one's names.
+    mean = other._ensemble.average(X)
+    mean = mean + other._ensemble.constant_share * other._ensemble.constant
+    q = mean[:, other._order[1]]
+    q = q if (p - 0.5) @ (q - 0.5) > 0 else 1 - q
+    np.testing.assert_allclose(both, (p + q) / 2, atol=1e-9)
+
+
+def test_the_mean_of_two_models_is_saved(tmp_path):
+    teacher, index, said, (X, _) = answered(20, 0)
+    model = teacher[None].teach(index, said).model
+    save(model, tmp_path / "model.skops")
+    kept = load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(kept.predict_proba(X), model.predict_proba(X))
 
 
 class Lost:

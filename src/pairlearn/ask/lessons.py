@@ -4,7 +4,8 @@ Which model learns depends on how much there is to learn from. With few answers 
 points that nobody was asked about tell most, and
 :class:`~pairlearn.models.pool.PoolClassifier` learns; with more of them
 :class:`~pairlearn.PairClassifier` chooses among more models, with features that are
-shaped by all points. For more than two classes it is always the first.
+shaped by all points; in between, both together. For more than two classes it is always
+the first.
 
 Where answers may be wrong, neighbours tell which are doubtful: what the others say
 about an asked point is weighed against the answers about it

@@ -275,9 +275,10 @@ class PairClassifier(AveragedClassifier):
             others.
         shaping : array-like, sparse or data frame of shape (n, n_features), optional
             Points that shape the features of the kernels: how columns are scaled and
-            bent, and which directions count. With few pairs, of which most are about
-            chosen points, the others show better how points are spread; with random
-            pairs nothing is gained. Of more than 4,000, as many are drawn.
+            bent, and which directions count. There are further candidates then, on the
+            leading axes of the columns, if some stand out. With few pairs, of which
+            most are about chosen points, the others show better how points are spread;
+            with random pairs little is gained. Of more than 4,000, as many are drawn.
         annotators : array-like of shape (n_pairs,), optional
             Who gave each answer: names or numbers. How often each person is right is
             then found together with the models (see `people_`), and each answer counts

@@ -52,6 +52,8 @@ SLOPES = np.geomspace(0.2, 4.0, 13)
 TYPICAL_SCALE = 3.0
 _LAMBDA = 3.0
 _BIAS_SPREAD = 0.5
+# A search may look at slopes further out than e to this power, but need not tell them.
+_FARTHEST = 50.0
 FLOOR = 1e-6
 
 
@@ -233,14 +235,12 @@ def _calibrate(
     def read(u: Floats) -> tuple[Calibration, Rates]:
         free = u[1 : 1 + n_bias]
         bias = np.array([-free[0], free[0]]) / 2 if n_classes == 2 else free
+        slope = float(np.exp(np.clip(u[0], -_FARTHEST, _FARTHEST)))
         if not rates:
-            return Calibration(float(np.exp(u[0])), bias), held_out.rates
+            return Calibration(slope, bias), held_out.rates
         r1, r0 = (float(r) for r in expit(u[-2:]))
         r1 = min(max(r1, 0.05), CERTAIN[0])
-        return Calibration(float(np.exp(u[0])), bias), (
-            r1,
-            min(max(r0, CERTAIN[1]), r1 - 0.02),
-        )
+        return Calibration(slope, bias), (r1, min(max(r0, CERTAIN[1]), r1 - 0.02))
 
     def loss(u: Floats) -> float:
         calibration, used = read(u)

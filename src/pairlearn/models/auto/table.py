@@ -23,7 +23,8 @@ class Candidate:
     Attributes
     ----------
     columns : str
-        View of the columns: "standard" or "power"; with blocks, such as the words of
+        View of the columns: "standard", "power" or, with points that shape the
+        features, their leading "axes"; with blocks, such as the words of
         texts, also the part of these ("words"), "blocks" for all of them, and "all" for
         blocks and other columns, with the variance of these beside that of the blocks;
         "" for the constant model.
