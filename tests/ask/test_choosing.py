@@ -163,3 +163,5 @@ def test_brought_answers_that_hang_together_with_nothing_are_connected():
     for question in list(interview.ledger.questions.values())[10:]:
         assert question.partner in known or question.target in known
         known |= set(question.pair)
+        # With one point of a pair that was brought the other is known.
+        known |= {row for pair in index.tolist() if known & set(pair) for row in pair}
