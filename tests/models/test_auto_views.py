@@ -264,3 +264,14 @@ def test_a_single_column_and_a_sparse_view_have_no_axes(monkeypatch):
     axes = axes_of(X)
     assert axes.view.stays_sparse
     assert axes.n_axes == 0
+
+
+def test_axes_are_those_of_the_spread_wherever_points_lie():
+    X = measured(2)
+    view = view_of(X, "power")
+    shown = np.asarray(view.transform(X))
+    here, far = (
+        AxesView(view).fit(shown + shift, np.random.RandomState(0)) for shift in (0, 5)
+    )
+    assert far.n_axes == 2
+    np.testing.assert_allclose(np.abs(far.turn.T @ here.turn), np.eye(2), atol=1e-9)
