@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
 from pairlearn import PairClassifier
-from pairlearn.ask.lessons import Teacher
+from pairlearn.ask.lessons import Teacher, _Neighbours
 from pairlearn.files.saving import load, save
 from pairlearn.models.pool import PoolClassifier
 
@@ -35,17 +36,30 @@ def answered(n, wrong, seed=0):
 
 
 @pytest.mark.parametrize("noise", [None, "auto", 0.1])
-@pytest.mark.parametrize("n", [29, 30, 100])
+@pytest.mark.parametrize("n", [30, 39, 80, 100])
 def test_neighbours_teach_only_while_answers_are_few(noise, n):
     teacher, index, said, _ = answered(n, 0)
-    model = teacher[noise].teach(index, said).model
-    assert isinstance(model, PoolClassifier if n < 30 else PairClassifier)
+    lesson = teacher[noise].teach(index, said)
+    few = n * (1 - 2 * lesson.noise) ** 2 < 40
+    assert isinstance(lesson.model, PoolClassifier if few else PairClassifier)
+    assert few == (n < 40)
+
+
+@pytest.mark.parametrize(
+    ("n", "e", "share"),
+    [(1, 0.0, 0.5), (20, 0.0, 0.5), (30, 0.0, 0.25), (40, 0.0, 0.0), (50, 0.1, 0.2)],
+)
+def test_neighbours_count_for_less_the_more_is_told(n, e, share):
+    teacher, index, said, _ = answered(40, 0)
+    teacher[None].noise = e
+    near = _Neighbours(teacher[None], index, said)
+    assert near.share(n) == pytest.approx(share)
 
 
 def test_until_a_hundred_answers_neighbours_tell_how_many_are_wrong():
-    teacher, index, said, (X, y) = answered(60, 6)
+    teacher, index, said, (X, y) = answered(90, 6)
     lesson = teacher["auto"].teach(index, said)
-    assert 0.03 < lesson.noise < 0.25
+    assert 0.03 < lesson.noise < 0.12
     assert lesson.model.noise == lesson.noise
     right = np.mean((lesson.model.predict(X) > 0) == (y == 1))
     assert max(right, 1 - right) > 0.93
@@ -57,9 +71,10 @@ def test_from_a_hundred_answers_on_the_model_finds_the_rate_itself():
     assert teacher["auto"].teach(index, said).model.noise == "auto"
 
 
+@pytest.mark.parametrize("n", [20, 30])
 @pytest.mark.parametrize("noise", [None, "auto"])
-def test_from_a_dozen_answers_on_two_models_teach_together(monkeypatch, noise):
-    teacher, index, said, (X, _) = answered(20, 0)
+def test_from_a_dozen_answers_on_two_models_teach_together(monkeypatch, noise, n):
+    teacher, index, said, (X, _) = answered(n, 0)
     both = teacher[noise].teach(index, said).model.predict_proba(X)[:, 1]
     fitted = []
     fit = Teacher._fit
@@ -69,7 +84,8 @@ def test_from_a_dozen_answers_on_two_models_teach_together(monkeypatch, noise):
         return fitted[-1]
 
     monkeypatch.setattr(Teacher, "_fit", kept)
-    teacher[noise].teach(index, said)
+    e = teacher[noise].teach(index, said).noise
+    share = min(0.5, 1 - n * (1 - 2 * e) ** 2 / 40)
     (other,) = fitted
     monkeypatch.setattr("pairlearn.ask.lessons._TOGETHER", 99)
     alone = teacher[noise].teach(index, said)
@@ -81,8 +97,12 @@ def test_from_a_dozen_answers_on_two_models_teach_together(monkeypatch, noise):
     mean = other._ensemble.average(X)
     mean = mean + other._ensemble.constant_share * other._ensemble.constant
     q = mean[:, other._order[1]]
-    q = q if (p - 0.5) @ (q - 0.5) > 0 else 1 - q
-    np.testing.assert_allclose(both, (p + q) / 2, atol=1e-9)
+    slope, bias = other._ensemble.calibration.slope, other._ensemble.calibration.bias
+    bias = (bias[other._order] * [-1, 1]).sum()
+    if (p - 0.5) @ (q - 0.5) < 0:
+        q, bias = 1 - q, -bias
+    mixed = slope ** (1 - share) * logit(share * p + (1 - share) * q)
+    np.testing.assert_allclose(both, expit(mixed + (1 - share) * bias), atol=1e-6)
 
 
 def test_the_mean_of_two_models_is_saved(tmp_path):
@@ -104,7 +124,7 @@ class Lost:
         return np.column_stack([1 - p, p])
 
 
-@pytest.mark.parametrize("n", [60, 110])
+@pytest.mark.parametrize("n", [80, 110])
 def test_a_model_that_lost_its_way_is_not_used(monkeypatch, n):
     teacher, index, said, (X, y) = answered(n, 3)
     found = teacher["auto"].teach(index, said).model

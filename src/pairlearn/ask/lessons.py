@@ -4,8 +4,9 @@ Which model learns depends on how much there is to learn from. With few answers 
 points that nobody was asked about tell most, and
 :class:`~pairlearn.models.pool.PoolClassifier` learns; with more of them
 :class:`~pairlearn.PairClassifier` chooses among more models, with features that are
-shaped by all points; in between, both together. For more than two classes it is always
-the first.
+shaped by all points. From 12 answers on it is the weighted mean of both, the first of
+which counts for half and then for ever less, until there are forty right answers. For
+more than two classes it is always the first.
 
 Where answers may be wrong, neighbours tell which are doubtful: what the others say
 about an asked point is weighed against the answers about it
@@ -55,12 +56,12 @@ __all__ = ["Lesson", "Teacher", "first_guess"]
 # Where answers are not said to be right, they are taken to be wrong this often until
 # there is a lesson.
 _FIRST_GUESS = 0.02
-# With fewer answers than this, points that nobody was asked about tell most. With fewer
-# than the second, neighbours tell better than held-out answers how often answers are
-# wrong; and nobody tells people apart by them.
-FEW, FEW_WRONG = 30, 100
-# From so many answers on, two models together tell more than either.
-_TOGETHER = 12
+# From so many answers on two models tell more than either: half and half at first, and
+# from so many right answers on `PairClassifier` alone.
+_TOGETHER, _ALONE = 12, 40
+# With fewer than this, neighbours tell better than held-out answers how often answers
+# are wrong; and nobody tells people apart by them.
+FEW_WRONG = 100
 # A model that agrees so much less with what is believed of asked points is lost.
 _LOST = 0.25
 # Of more answers than this, so many are learned from, which takes about ten seconds on
@@ -224,47 +225,15 @@ class Teacher:
             return self._with_people(place, answered, raw, together, whole)
         inside = (place[index] >= 0).all(axis=1)
         places, sure = place[index[inside]], said[inside]
-        asked = np.unique(places)
-        many = self.n_classes == 2 and len(said) >= FEW and self._both(said)
-        noise, doubtful = first_guess(self.noise), []
-        learned = None
         # Answers that were brought along may be about other points than candidates.
-        here = len(sure) > 1
-        if self.estimator is None and not many and here:
-            near, pool = self._neighbourhood(asked)
-            learned = self._by_pool(pool, np.searchsorted(near, places), sure)
-            beliefs, noise = learned.beliefs, learned.model.noise_
-            if self.n_classes == 2 and len(said) >= _TOGETHER and self._both(said):
-                rate = None if self.noise is None else noise
-                other = self._fit(Pairs(self.X, index).compact(), said, rate)
-                average_with(learned.model, other, self._some(_SHAPING))
-        elif self.noise is not None and here:
-            near, pool = self._neighbourhood(asked)
-            beliefs, noise = learn_beliefs(
-                pool,
-                np.searchsorted(near, places),
-                sure,
-                n_classes=self._n_classes,
-                noise=self._rate,
-            )
-        if self.noise is not None and here:
-            doubtful = self.candidates[near[_doubted(beliefs, places, near)]].tolist()
-        if learned is not None:
-            model: Any = learned.model
-        elif self.estimator is not None:
-            model = clone(self.estimator).fit(all_pairs.compact(), all_said)
+        near = _Neighbours(self, places, sure) if len(sure) > 1 else None
+        noise, doubtful = first_guess(self.noise), []
+        if self.noise is not None and near is not None:
+            noise, doubtful = near.noise, near.doubtful
+        if self.estimator is not None:
+            model: Any = clone(self.estimator).fit(all_pairs.compact(), all_said)
         else:
-            found = self.noise == "auto" and here and len(said) < FEW_WRONG
-            rate = noise if found else self.noise
-            model = self._fit(Pairs(self.X, index).compact(), said, rate)
-            if self.noise is not None and here:
-                X = take_rows(self.X, self.candidates[near[beliefs.points]])
-                agrees = _agreement(model, X, beliefs)
-                # Wrong answers give the likelihood minima far from the best.
-                if agrees < 1 - _LOST:
-                    other = self._by_pool(pool, np.searchsorted(near, places), sure)
-                    if _agreement(other.model, X, beliefs) > agrees + _LOST:
-                        model = other.model
+            model = self._model(index, said, near)
         return Lesson(model, self._score(model, answered), noise, doubtful)
 
     def _with_people(
@@ -324,22 +293,26 @@ class Teacher:
             doubts=Doubts.of(here, rows[inside], places, numbers, beliefs),
         )
 
-    @staticmethod
-    def _both(said: Floats) -> bool:
-        """Tell whether there are answers of both kinds."""
-        return len(np.unique(said)) == 2
-
-    def _by_pool(self, pool: Pool, numbers: Ints, said: Floats) -> Learned:
-        """Learn from answers about points of a pool, with the help of the others."""
-        return learn(
-            pool,
-            numbers,
-            said,
-            n_classes=self._n_classes,
-            noise=self._rate,
-            classes=self.classes,
-            random_state=self.random_state,
-        )
+    def _model(self, index: Ints, said: Floats, near: _Neighbours | None) -> Any:
+        """Learn a model: one that neighbours help, `PairClassifier`, or both."""
+        share = 0.0
+        if near is not None:
+            both = self.n_classes == 2 and len(np.unique(said)) == 2
+            share = near.share(len(said)) if both and len(said) >= _TOGETHER else 1.0
+            if share == 1.0:
+                return near.learned.model
+        found = self.noise == "auto" and near is not None and len(said) < FEW_WRONG
+        rate = near.noise if near is not None and found else self.noise
+        model = self._fit(Pairs(self.X, index).compact(), said, rate)
+        if near is None or (share == 0.0 and self.noise is None):
+            return model
+        # Wrong answers give the likelihood minima far from the best.
+        if self.noise is not None and near.contradict(model):
+            return near.learned.model
+        if share == 0.0:
+            return model
+        average_with(near.learned.model, model, self._some(_SHAPING), share)
+        return near.learned.model
 
     def _score(self, model: Any, answered: Ints) -> Scores:
         """Give the majority its name, and return what the model says of candidates."""
@@ -402,6 +375,90 @@ class Teacher:
         group = np.asarray(model.predict(self._some(_SHAPING)))
         if np.mean(group == model.classes_[larger]) < 0.5:
             model._flip()
+
+
+class _Neighbours:
+    """What the other candidates tell about those that were asked about.
+
+    Parameters
+    ----------
+    teacher : Teacher
+        Knows all points.
+    places : ndarray of shape (n_answers, 2)
+        The candidates that the answers are about.
+    said : ndarray of shape (n_answers,)
+        The answers.
+    """
+
+    def __init__(self, teacher: Teacher, places: Ints, said: Floats) -> None:
+        self.teacher, self.places, self.said = teacher, places, said
+
+    @cached_property
+    def _around(self) -> tuple[Ints, Pool]:
+        """Candidates, those that were asked about among them, and their pool."""
+        return self.teacher._neighbourhood(np.unique(self.places))
+
+    @cached_property
+    def _numbers(self) -> Ints:
+        """The points of the answers, by their numbers in the pool."""
+        return np.searchsorted(self._around[0], self.places)
+
+    @cached_property
+    def learned(self) -> Learned:
+        """A model that they help."""
+        teacher = self.teacher
+        return learn(
+            self._around[1],
+            self._numbers,
+            self.said,
+            n_classes=teacher._n_classes,
+            noise=teacher._rate,
+            classes=teacher.classes,
+            random_state=teacher.random_state,
+        )
+
+    @cached_property
+    def _found(self) -> tuple[Beliefs, float]:
+        teacher = self.teacher
+        return learn_beliefs(
+            self._around[1],
+            self._numbers,
+            self.said,
+            n_classes=teacher._n_classes,
+            noise=teacher._rate,
+        )
+
+    @property
+    def noise(self) -> float:
+        """The rate of wrong answers."""
+        known = self.teacher.noise != "auto"
+        return first_guess(self.teacher.noise) if known else self._found[1]
+
+    @property
+    def doubtful(self) -> list[int]:
+        """Row numbers of points whose answers are not believed."""
+        doubt = _doubted(self._found[0], self.places, self._around[0])
+        rows: list[int] = self.teacher.candidates[self._around[0][doubt]].tolist()
+        return rows
+
+    def share(self, n_answers: int) -> float:
+        """Return the share of the model that they help, beside `PairClassifier`.
+
+        An answer that is wrong with the chance e tells about (1 - 2e)^2 of what one
+        that is right does.
+        """
+        told = n_answers * (1 - 2 * self.noise) ** 2
+        return float(np.clip(1 - told / _ALONE, 0.0, 0.5))
+
+    def contradict(self, model: Any) -> bool:
+        """Tell whether a model lost its way, and the one that they help did not."""
+        beliefs = self._found[0]
+        rows = self.teacher.candidates[self._around[0][beliefs.points]]
+        X = take_rows(self.teacher.X, rows)
+        agrees = _agreement(model, X, beliefs)
+        if agrees >= 1 - _LOST:
+            return False
+        return _agreement(self.learned.model, X, beliefs) > agrees + _LOST
 
 
 def _agreement(model: Any, X: PointsLike, beliefs: Beliefs) -> float:
