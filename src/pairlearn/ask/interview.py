@@ -58,7 +58,8 @@ class Interview(Asking):
         As for :class:`~pairlearn.PairClassifier`.
     estimator : estimator or None, default=None
         What learns: an estimator of this package, which is cloned and fitted with pairs
-        and answers each time. None: :class:`~pairlearn.PairClassifier`.
+        and answers each time. None: what learns best from so many answers, in the end
+        :class:`~pairlearn.PairClassifier` where there are two classes.
     confidence : float, default=0.95
         Confidence of the certificates.
     names : iterable, optional

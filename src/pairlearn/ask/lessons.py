@@ -304,15 +304,15 @@ class Teacher:
         found = self.noise == "auto" and near is not None and len(said) < FEW_WRONG
         rate = near.noise if near is not None and found else self.noise
         model = self._fit(Pairs(self.X, index).compact(), said, rate)
-        if near is None or (share == 0.0 and self.noise is None):
+        if near is None:
             return model
         # Wrong answers give the likelihood minima far from the best.
         if self.noise is not None and near.contradict(model):
             return near.learned.model
-        if share == 0.0:
-            return model
-        average_with(near.learned.model, model, self._some(_SHAPING), share)
-        return near.learned.model
+        if share > 0.0:
+            average_with(near.learned.model, model, self._some(_SHAPING), share)
+            return near.learned.model
+        return model
 
     def _score(self, model: Any, answered: Ints) -> Scores:
         """Give the majority its name, and return what the model says of candidates."""
