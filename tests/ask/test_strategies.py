@@ -9,6 +9,7 @@ import pytest
 
 from pairlearn import PairClassifier, Pairs
 from pairlearn.ask import outlook, strategies
+from pairlearn.ask.question import AT_RANDOM, TO_LEARN
 from pairlearn.ask.scores import Scores, embed, score_candidates
 from pairlearn.ask.strategies import (
     STRATEGIES,
@@ -179,6 +180,12 @@ def test_mixed_is_random_as_often_as_it_says():
     others = [Mixed(0.25).choose(afresh(view, seed)) for seed in range(400)]
     assert 0.17 < np.mean(np.array(others) != informative) < 0.33
     assert Mixed(0.0).choose(view) == informative
+
+
+@pytest.mark.parametrize(("n_asked", "reason"), [(99, AT_RANDOM), (100, TO_LEARN)])
+def test_after_a_hundred_points_nothing_is_asked_at_random(n_asked, reason):
+    view = make_view(n=120, asked=range(n_asked), learned=n_asked)
+    assert Mixed(1.0).pick(view)[1] == reason
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

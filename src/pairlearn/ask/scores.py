@@ -63,7 +63,8 @@ _SAMPLE = 4000
 _LEAST_ANSWERED = 0.02
 # No candidate is more certain than this.
 _LEAST = 1e-4
-# With so many points answered about, those that the model doubts are preferred.
+# With so many points answered about, those that the model doubts are preferred, and
+# with so many asked about, none is chosen at random any more.
 LATE = 100
 
 

@@ -20,8 +20,8 @@ out are new.
   questions that are out. Before there is a model it explores, since every class is
   as likely everywhere; later it turns to where the classes meet, as far as answers
   there tell about many points.
-* :class:`Mixed`, the default: informative, and one in twenty at random, for what the
-  features and the model do not show.
+* :class:`Mixed`, the default: informative, and one in twenty of the first hundred at
+  random, for what the features and a model of few answers do not show.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from pairlearn.ask.outlook import NoCandidateLeftError, Outlook
 from pairlearn.ask.question import AT_RANDOM, TO_LEARN
-from pairlearn.ask.scores import Scores
+from pairlearn.ask.scores import LATE, Scores
 from pairlearn.data.checks import check_choice
 
 if TYPE_CHECKING:
@@ -248,12 +248,12 @@ class Informative:
 
 
 class Mixed:
-    """The default: informative, and some at random.
+    """The default: informative, and some of the first hundred at random.
 
     Parameters
     ----------
     random_share : float, default=0.05
-        How many are chosen at random.
+        How many of the first hundred are chosen at random.
 
     Examples
     --------
@@ -274,7 +274,7 @@ class Mixed:
 
     def pick(self, view: View) -> tuple[int, str]:
         """Return the candidate to ask about next, and why."""
-        if view.rng.random() < self.random_share:
+        if len(view.asked) < LATE and view.rng.random() < self.random_share:
             return Random().choose(view), AT_RANDOM
         return Informative().choose(view), TO_LEARN
 
