@@ -29,6 +29,9 @@ class NearestMean(BaseEstimator):
         distance = ((dense(X)[:, None] - self.means_) ** 2).sum(axis=2)
         return distance[:, 0] - distance[:, 1]
 
+    def _flip(self):
+        self.means_ = self.means_[::-1]
+
     def predict(self, X):
         return np.where(self.decision_function(X) > 0, 1, -1)
 

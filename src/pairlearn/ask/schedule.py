@@ -15,7 +15,7 @@ __all__ = ["has_to_forget", "is_time", "last_on_time", "last_step"]
 
 # The first model is learned from so many answers, and a new one after so many more, or
 # after this share of more.
-_FIRST, _STEP, _GROWTH = 10, 5, 0.1
+_FIRST, _STEP, _GROWTH = 10, 2, 0.1
 
 
 def is_time(ledger: Ledger) -> bool:
@@ -56,7 +56,7 @@ def last_step(n_answers: int) -> int:
     Examples
     --------
     >>> [last_step(n) for n in (4, 12, 99, 104, 108)]
-    [0, 10, 94, 103, 103]
+    [0, 12, 94, 103, 103]
     """
     step = 0 if n_answers < _FIRST else _FIRST
     while step and step + max(_STEP, int(_GROWTH * step)) <= n_answers:

@@ -1,7 +1,7 @@
 r"""What the strategies of asking measure candidates by, computed once for each model.
 
 **Features.** :func:`embed` turns points into features z(x) such that z(x)^T z(x') is
-the prior covariance of the scores f(x) and f(x'): 25 times a Laplacian kernel of the
+the prior covariance of the scores f(x) and f(x'): nine times a Laplacian kernel of the
 points with their columns bent (one of those that :class:`~pairlearn.PairClassifier`
 tries; by Nystroem's method), plus one for the offset. Answers do not change them.
 
@@ -56,7 +56,7 @@ __all__ = ["Scores", "embed", "score_candidates"]
 
 _KERNEL = Kernel("laplacian", 4.0)
 # Prior standard deviation of the scores.
-_SPREAD = 5.0
+_SPREAD = 3.0
 # Points that columns are bent by, and from which the principal axes are taken.
 _SAMPLE = 4000
 # No point that was answered counts as less than this, however sure the model is.
@@ -89,7 +89,7 @@ def embed(X: PointsLike, n_components: int = 200, seed: int = 0) -> Floats:
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> Z = embed(X)
     >>> Z.shape[0], round(float(np.mean(np.sum(Z**2, axis=1))), 6)
-    (50, 26.0)
+    (50, 10.0)
     """
     rng = np.random.RandomState(seed)
     n_points = X.shape[0]
