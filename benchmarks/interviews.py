@@ -127,39 +127,43 @@ def interview(world: tuple[Any, ...], seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run all worlds, and write the table."""
+    """Run all worlds; write the table after each, so that nothing found is lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--worlds", type=int, default=len(WORLDS))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    rows = []
+    rows: list[list[str]] = []
     for world in WORLDS[: options.worlds]:
         runs = Parallel(options.jobs, batch_size=10)(
             delayed(interview)(world, seed) for seed in range(options.runs)
         )
-        _, prior, audits, wrong = world
-
-        def share(name: str, runs: list[dict[str, Any]] = runs) -> str:
-            return f"{np.mean([run[name] for run in runs]):.1%}"
-
-        stops = []
-        for x in STOP_BELOW:
-            ended = [r[f"stop {x}"] for r in runs if r[f"stop {x}"] is not None]
-            stops.append(f"{sum(ended)} of {len(ended)}")
-        rows.append(
-            [
-                f"{np.mean([run['error'] for run in runs]):.1%}",
-                f"{prior:.0%}",
-                f"{audits:.0%}",
-                "none" if wrong is None else f"{wrong:.0%}",
-                share("missed"),
-                share("plain", runs[:COMPARED]),
-                f"{np.nanmean([run['width'] for run in runs]):.3f}",
-                *stops,
-            ]
-        )
+        rows.append(summarise(world, runs))
         print(rows[-1], flush=True)
+        write(rows, options.runs)
+
+
+def summarise(world: tuple[Any, ...], runs: list[dict[str, Any]]) -> list[str]:
+    """Return a row of the table."""
+    _, prior, audits, wrong = world
+    stops = []
+    for x in STOP_BELOW:
+        ended = [run[f"stop {x}"] for run in runs if run[f"stop {x}"] is not None]
+        stops.append(f"{sum(ended)} of {len(ended)}")
+    return [
+        f"{np.mean([run['error'] for run in runs]):.1%}",
+        f"{prior:.0%}",
+        f"{audits:.0%}",
+        "none" if wrong is None else f"{wrong:.0%}",
+        f"{np.mean([run['missed'] for run in runs]):.1%}",
+        f"{np.mean([run['plain'] for run in runs[:COMPARED]]):.1%}",
+        f"{np.nanmean([run['width'] for run in runs]):.3f}",
+        *stops,
+    ]
+
+
+def write(rows: list[list[str]], n_runs: int) -> None:
+    """Write the table of the worlds so far."""
     header = [
         "error at the end", "larger class", "audits", "wrong answers",
         "misses at some look", "one-look interval misses", "width at the end",
@@ -170,9 +174,8 @@ def main() -> None:
         "Live certificates, looked at after every answer",
         [
             (
-                f"{options.runs:,} interviews per row, {N_QUESTIONS} questions each, "
-                "95 % confidence: at most 5 % may miss the model's true error at any "
-                "look."
+                f"{n_runs:,} interviews per row, {N_QUESTIONS} questions each, 95 % "
+                "confidence: at most 5 % may miss the model's true error at any look."
             ),
             table(header, rows),
             machine("numpy", "scipy", "scikit-learn"),
