@@ -77,3 +77,17 @@ def test_nothing_is_claimed_before_it_is_run():
     assert "not run yet" in against(empty, 200, RANDOM, 500, 8)
     assert "not run yet" in threshold(empty, CANCER, 30, "accuracy", 0.97)
     assert "not run yet" in above_cobras(empty, CANCER, "accuracy")
+
+
+def test_worth_lies_between_budgets():
+    found = {
+        (RANDOM, name, m): [error] * TRIALS
+        for name in TABLES
+        for m, error in ((100, 0.2), (200, 0.1), (500, 0.1), (1000, 0.05))
+    }
+    random = cells(found)
+    assert random.worth(20.0, RANDOM, TABLES) == pytest.approx(100)
+    assert random.worth(15.0, RANDOM, TABLES) == pytest.approx(100 * 2**0.5)
+    assert random.worth(7.5, RANDOM, TABLES) == pytest.approx(500 * 2**0.5)
+    assert random.worth(21.0, RANDOM, TABLES) is None
+    assert random.worth(4.0, RANDOM, TABLES) is None

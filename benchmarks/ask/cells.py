@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,3 +59,20 @@ class Cells:
         """Return the first minus the second, over the seeds that both have."""
         a, b = self.values(one, name), self.values(other, name)
         return estimate(a[seed] - b[seed] for seed in sorted(set(a) & set(b)))
+
+    def worth(self, mean: float, method: str, names: Sequence[str]) -> float | None:
+        """Return with how many answers a method has this mean error over data sets.
+
+        Between two budgets, the logarithm of their number falls with the error along a
+        straight line; None if the error is not between those of two budgets.
+        """
+        budgets = sorted({m for who, name, m in self._rows if who == method})
+        curve = [
+            (m, float(np.mean([self.mean((method, name, m)).mean for name in names])))
+            for m in budgets
+            if all((method, name, m) in self._rows for name in names)
+        ]
+        for (fewer, high), (more, low) in pairwise(curve):
+            if low <= mean <= high and low < high:
+                return float(fewer * (more / fewer) ** ((high - mean) / (high - low)))
+        return None

@@ -6,7 +6,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.ask.cells import PATH, TRIALS, Cells
-from benchmarks.ask.methods import METHODS, RANDOM
+from benchmarks.ask.methods import METHODS, OURS, RANDOM
 from benchmarks.ask.picture import draw
 from benchmarks.ask.tasks import (
     CANCER,
@@ -80,6 +80,23 @@ def paper_table(cells: Cells, m: int, result: str) -> str:
     return table(header, [*rows, last])
 
 
+def worth(cells: Cells) -> str:
+    """Return how many random pairs have the same mean error as so many questions."""
+    said = []
+    for m in SHOWN:
+        means = [cells.mean((OURS, name, m)) for name in TABLES]
+        if not all(found.n for found in means):
+            continue
+        mean = sum(found.mean for found in means) / len(means)
+        pairs = cells.worth(mean, RANDOM, TABLES)
+        said.append(f"{m} questions: {'–' if pairs is None else f'{pairs:.0f}'}")
+    return (
+        "How many random pairs have the same mean error over the ten tables, between "
+        "the budgets that were run along a straight line in the logarithm of their "
+        f"number: {'; '.join(said)}."
+    )
+
+
 def small_table(cells: Cells, name: str) -> str:
     """Return a small set: a row for each method, a column for each budget."""
     results = ("accuracy", "ari") if name in (CANCER, NOISY_CANCER) else ("ari",)
@@ -130,6 +147,7 @@ def write(trials: dict[Key, Results]) -> None:
     for m in SHOWN:
         title = f"## Ten tables: error in % after {m} questions"
         parts.append(f"{title}\n\n{paper_table(cells, m, 'error')}")
+    parts.append(worth(cells))
     top = max(SHOWN)
     title = f"## Ten tables: adjusted Rand index after {top} questions"
     parts.append(f"{title}\n\n{RAND}\n\n{paper_table(cells, top, 'ari')}")
