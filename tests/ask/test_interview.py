@@ -453,3 +453,15 @@ def test_questions_are_plain_values():
     assert isinstance(question, Question)
     assert json.dumps([question.left, question.right, question.target])
     assert question.partner != question.target
+
+
+@pytest.mark.parametrize("majority", [-1, 1])
+def test_the_larger_group_gets_the_name_of_the_majority(majority):
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.75
+    X = rng.normal(size=(300, 3)) + 4.0 * y[:, None]
+    interview = quick(X, majority=majority, audits=0, random_state=1)
+    go_on(interview, y, 30)
+    named = interview.model.predict(X)
+    assert np.mean(named[y] == majority) > 0.9
+    assert np.mean(named[~y] == -majority) > 0.9
